@@ -208,7 +208,7 @@ func TestClients(t *testing.T) {
 
 	// What a desk began can be stopped.
 	d := a.Desk(t.Context(), st, st.Dir(), dir)
-	slow := strings.Replace(page, "type: text.file\npath: notes.txt\nassert: [{target: text,", "type: cli.run\nentrypoint: sleep 60\nassert: [{target: stdout,", 1)
+	slow := strings.Replace(page, "type: text.file\npath: notes.txt\nassert: [{target: text,", "type: cli.run\nharness: {entrypoint: sleep 60}\nassert: [{target: stdout,", 1)
 	if err := os.WriteFile(filepath.Join(dir, "slow.spec.md"), []byte(slow), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (s *Server) runDetail(r *http.Request) (d RunDetail, err error) {
 		return d, err
 	}
 	if d.Summary.Status == "running" {
-		if l := s.hub.live(r.Context(), id); l != nil {
+		if l := s.hub.live(r.Context(), &d.Summary); l != nil {
 			state := stateOf(*l)
 			d.Record = l.Record
 			d.Record.Findings, d.Record.Campaigns = []campaign.Finding{}, slices.Clone(d.Record.Campaigns) // the record is shared

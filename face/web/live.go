@@ -212,13 +212,17 @@ func (w *watch) join(n int) {
 	w.used = time.Now()
 }
 
-// live returns what a run's journal says; nil if reading it takes longer than a page should wait.
-func (h *journalHub) live(ctx context.Context, run string) *store.Live {
-	w := h.watch(run)
+// live returns what a run's journal says. Of a run that goes on, it returns nil if reading it takes
+// longer than a page should wait, which learns the rest from events.
+func (h *journalHub) live(ctx context.Context, run *store.RunSummary) *store.Live {
+	w := h.watch(run.RunID)
 	l, news, err := w.current()
 	if l == nil && err == nil {
-		ctx, cancel := context.WithTimeout(ctx, waitForLive)
-		defer cancel()
+		if run.Status == "running" {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, waitForLive)
+			defer cancel()
+		}
 		select {
 		case <-news:
 			l, _, _ = w.current()

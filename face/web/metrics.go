@@ -172,7 +172,7 @@ func (s *Server) liveMetrics(e *exposition, r *http.Request) error {
 	}
 	var states []State
 	for _, run := range runs {
-		if l := s.hub.live(r.Context(), run.RunID); l != nil {
+		if l := s.hub.live(r.Context(), &run); l != nil {
 			states = append(states, stateOf(*l))
 		}
 	}

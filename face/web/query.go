@@ -164,7 +164,7 @@ func (s *Server) listRuns(ctx context.Context, q store.RunQuery) (RunPage, error
 		if runs[i].Status != "running" {
 			continue
 		}
-		if l := s.hub.live(ctx, runs[i].RunID); l != nil {
+		if l := s.hub.live(ctx, &runs[i]); l != nil {
 			state := stateOf(*l)
 			runs[i].Cases, runs[i].Findings, runs[i].Seconds = state.Cases, state.Findings, state.Seconds
 		}
@@ -178,7 +178,7 @@ func (s *Server) findings(ctx context.Context, q store.FindingQuery) (store.Find
 	if err != nil || run.Status != "running" && run.Status != "interrupted" {
 		return s.pageOf(q, err)
 	}
-	l := s.hub.live(ctx, q.RunID)
+	l := s.hub.live(ctx, &run)
 	if l == nil {
 		return s.pageOf(q, nil)
 	}

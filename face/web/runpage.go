@@ -123,12 +123,12 @@ func (s *Server) runPage(w http.ResponseWriter, r *http.Request) error {
 	case "running":
 		d.Record.Verdict, d.Record.Complete, d.Record.Warnings = "running", true, dropLast(d.Record.Warnings)
 		p.Events = "/api/v1/runs/" + url.PathEscape(id) + "/events"
-		if l := s.hub.live(r.Context(), id); l != nil {
+		if l := s.hub.live(r.Context(), &d.Summary); l != nil {
 			state := stateOf(*l)
 			p.State, d.Summary.Findings = &state, state.Findings
 		}
 	case "interrupted":
-		if l := s.hub.live(r.Context(), id); l != nil {
+		if l := s.hub.live(r.Context(), &d.Summary); l != nil {
 			unconfirmed = len(l.Met)
 		}
 		p.Resume, p.Known = report.Shell(s.cfg.Use.ResumeCommand(id)), unconfirmedNote(&d.Summary, unconfirmed)
