@@ -252,8 +252,9 @@ func (c *cell) observed(t *turn) {
 		if n := r.InputTokens + r.OutputTokens - c.in - c.out; n > 0 && !o.TokensKnown && o.Uncounted == 0 {
 			o.InputTokens, o.OutputTokens, o.TokensKnown = r.InputTokens-c.in, r.OutputTokens-c.out, true
 		}
-		if !o.TokensKnown && usedNoTokens(r.Exchanges[min(c.calls, len(r.Exchanges)):]) {
-			o.TokensKnown = true
+		asked := func(x fault.Exchange) bool { return x.Kind == fault.ModelCall }
+		if o.Uncounted == 0 && slices.ContainsFunc(r.Exchanges[min(c.calls, len(r.Exchanges)):], asked) {
+			o.TokensKnown = true // perhaps none: an LLM that fails costs nothing, as may an answer that a fault wrote
 		}
 		c.in, c.out, c.uncounted, c.calls = r.InputTokens, r.OutputTokens, r.Uncounted, len(r.Exchanges)
 	}
@@ -283,21 +284,6 @@ func called(s fault.SeenCall) verify.Tool {
 	t.Args, _ = json.Marshal(fields) // strings cannot fail
 	t.Texts = true
 	return t
-}
-
-// usedNoTokens reports whether an LLM was asked and none of its answers costs anything: no tokens
-// were used.
-func usedNoTokens(list []fault.Exchange) bool {
-	asked := false
-	for i := range list {
-		if x := &list[i]; x.Kind == fault.ModelCall {
-			if x.Status > 0 && x.Status < 400 {
-				return false
-			}
-			asked = true
-		}
-	}
-	return asked
 }
 
 // seesTools reports whether tool calls would have been seen.

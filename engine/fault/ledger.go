@@ -377,12 +377,15 @@ func (p *Plan) NamesTools() bool {
 	return len(p.Recorded) > 0 || slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Tool != "" && r.Tool != "*" })
 }
 
-// Used adds the tokens that an LLM counted in an answer to a call. An answer that no fault changed
-// and that counts none was paid for all the same.
+// Used adds the tokens that an LLM counted in an answer to a call. An answer whose text no fault
+// changed and that counts none was paid for all the same.
 func (l *Ledger) Used(d *Decision, status int, input, output int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if input+output == 0 && status > 0 && status < 400 && len(d.fired) == 0 {
+	changed := slices.ContainsFunc(d.Strikes, func(s Strike) bool {
+		return slices.Contains(d.fired, s.Rule.ID) && s.Rule.Layer != Context && !slices.Contains([]Mode{Slow, Bandwidth, WrongType}, s.Rule.Mode)
+	})
+	if input+output == 0 && status > 0 && status < 400 && !changed {
 		l.report.Uncounted++
 	}
 	l.report.InputTokens += input
