@@ -93,17 +93,19 @@ func sinceOf(name string, c Comparison) *report.Since {
 		s.New[f.ID] = true
 	}
 	for _, x := range c.Scores {
-		if x.Part == "" && x.A != nil && x.B != nil {
-			s.Scores = append(s.Scores, report.Scores{Campaign: x.Campaign, Before: *x.A, After: *x.B})
+		if x.Part != "" || x.A == nil || x.B == nil {
+			continue
+		}
+		of := report.Scores{Campaign: x.Campaign, Before: *x.A, After: *x.B}
+		if x.Chance != nil && !x.Chance.Significant() {
+			of.Chance = ChanceText(x.Chance)
+		}
+		if s.Scores = append(s.Scores, of); x.Chance != nil && x.Chance.Significant() {
+			s.Changed = append(s.Changed, fmt.Sprintf("score of %s: %s -> %s, %s", x.Campaign, report.Score(*x.A), report.Score(*x.B), ChanceText(x.Chance)))
 		}
 	}
 	if len(s.Scores) == 1 {
 		s.Scores[0].Campaign = ""
-	}
-	for _, x := range c.Scores {
-		if x.Chance != nil && x.A != nil && x.B != nil {
-			s.Changed = append(s.Changed, fmt.Sprintf("score of %s: %s -> %s, %s", x.Campaign, report.Score(*x.A), report.Score(*x.B), ChanceText(x.Chance)))
-		}
 	}
 	for _, x := range c.Cells {
 		if x.Chance == nil || !x.Chance.Significant() {

@@ -18,7 +18,7 @@ func TestSinceOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-// A score that got worse beyond chance is a regression, also where no finding is new.
+// A score that got worse beyond chance is a regression, also where no finding is new. One that chance explains has not changed.
 func TestRegressionOfAScore(t *testing.T) {
 	with := func(score float64, pass int64) campaign.Record {
 		return campaign.Record{Complete: true, Campaigns: []campaign.CampaignRecord{{Contract: "flakestorm", Name: "a", Score: &score, Cases: campaign.Counts{Pass: pass, Fail: 100 - pass}}},
@@ -28,7 +28,7 @@ func TestRegressionOfAScore(t *testing.T) {
 		for k, pass := range []int64{40, 89} {
 			rec := with(float64(pass)/100, pass)
 			since, c, err := new(App).Since(nil, rec, &Baseline{"r0", with(0.9, 90)})
-			if err != nil || Fails(gate, rec, c, since) != want[k] || since.Worse != (pass == 40) {
+			if err != nil || Fails(gate, rec, c, since) != want[k] || since.Worse != (pass == 40) || len(since.Changed) != 1-k || (since.Scores[0].Chance == "") != (k == 0) {
 				t.Errorf("%s, %d: %v, %+v, %v", gate, pass, !want[k], since, err)
 			}
 		}

@@ -109,7 +109,7 @@ func TestManyRecords(t *testing.T) {
 				return fmt.Sprint("/", contract, "/", name, "/", index)
 			}
 			opt.Folder, opt.Report, opt.Ran, opt.Card = "/src", []string{"thresh", "report", rec.RunID}, seed%4 == 1, seed%3 == 1
-			opt.Since = &Since{Why: "run r0 had other options", Scores: []Scores{{"", 0.5, 0.75}}}
+			opt.Since = &Since{Why: "run r0 had other options", Scores: []Scores{{Before: 0.5, After: 0.75}}}
 			if len(rec.Warnings) > 0 {
 				opt.Told = rec.Warnings[:1]
 			}

@@ -34,6 +34,7 @@ type Since struct {
 type Scores struct {
 	Campaign      string
 	Before, After float64
+	Chance        string // that chance explains the change; "": it does not, or it was not tested
 }
 
 // Known is what the file says about an accepted finding.
@@ -73,6 +74,9 @@ func (s *Since) Sentence() string {
 			text += "; score" + of + " unchanged at " + after
 		} else {
 			text += "; score" + of + " " + before + " -> " + after
+			if x.Chance != "" {
+				text += " (" + x.Chance + ")"
+			}
 		}
 	}
 	return text

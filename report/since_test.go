@@ -25,9 +25,9 @@ func TestStoryInEveryReport(t *testing.T) {
 		}},
 		Environment: campaign.Environment{Origin: &campaign.Origin{Folder: "/work", Commit: strings.Repeat("ab", 20), Branch: "main", CI: "https://ci.example/7"}},
 	}
-	opt := Options{Since: &Since{Why: "run r0 had other options", Scores: []Scores{{"", 0.5, 0.75}}}}
+	opt := Options{Since: &Since{Why: "run r0 had other options", Scores: []Scores{{Before: 0.5, After: 0.75, Chance: "no evidence of a change, p = 0.7"}}}}
 	for format, want := range map[string][]string{
-		"html": {"abababababab on main", `href="https://ci.example/7"`, "nothing to compare with, because run r0 had other options; score 50.0% -&gt; 75.0%",
+		"html": {"abababababab on main", `href="https://ci.example/7"`, "nothing to compare with, because run r0 had other options; score 50.0% -&gt; 75.0% (no evidence of a change, p = 0.7)",
 			`href="vscode://file/work/src/a%20b.py:9"`, `<td class="line" dir="auto">before</td>`, `<td class="line" dir="auto"># not a heading</td>`},
 		"markdown": {"abababababab on main, [CI job](<https://ci.example/7>)", "ecause run r0 had other options", "src/a b.py:9"},
 		"text":     {"Source: src/a b.py:9\n         8  before\n    >    9  # not a heading\n", "score 50.0% -> 75.0%"},
