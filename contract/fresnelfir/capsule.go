@@ -144,7 +144,7 @@ title: %[3]s
 argv: %[4]s
 exit_code: 0
 harness:
-  entrypoint: thresh
+  entrypoint: "{thresh}"
 assert:
   - target: stdout
     must:
