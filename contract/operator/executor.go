@@ -33,6 +33,7 @@ type executor struct {
 	rater  sut.System // the rating model; nil until it is asked
 	at     campaign.Lane
 	cold   bool // the lane is cold: passing cases show their child too
+	shares bool // the lane is one of those of c.elsewhere
 }
 
 // Open implements [campaign.Campaign].
@@ -57,6 +58,8 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 		}
 	}
 	x.lane = c.base.NewLane(x.host)
+	c.elsewhere.open()
+	x.shares = true
 	return x, nil
 }
 
@@ -78,6 +81,9 @@ func (x *executor) Notes() []string {
 // Close implements [campaign.Executor].
 func (x *executor) Close() error {
 	var errs []error
+	if x.shares {
+		errs = append(errs, x.c.elsewhere.close())
+	}
 	if x.host != nil {
 		errs = append(errs, x.host.Close())
 	}
@@ -132,8 +138,14 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 		}
 	}
 	x.lane.Use(m)
+	other := &repeater{
+		wants: func(at int) bool { return x.c.elsewhere.wants(cases[at], jobs[at]) },
+		make: func(jobs []mutator.Job, yield func(*mutator.Child) error) error {
+			return x.c.elsewhere.make(ctx, x.c, m, jobs, yield)
+		},
+	}
 	i := 0
-	err := makeChildren(ctx, x.lane, jobs, func(child *mutator.Child) error {
+	err := makeChildren(ctx, x.lane, jobs, other, func(child *mutator.Child) error {
 		at := cases[i]
 		i++
 		if at.Payload != nil {
@@ -248,30 +260,51 @@ const repeatEvery = 8
 // breachRepeat is the kind of a child that cannot be reproduced.
 const breachRepeat = "nondeterministic"
 
-// makeChildren is [mutator.Lane.Make] that makes some children twice and adds a breach if they
-// differ.
-func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, yield func(*mutator.Child) error) error {
+// repeater makes children once more somewhere else; wants selects them by their index.
+type repeater struct {
+	wants func(at int) bool
+	make  func(jobs []mutator.Job, yield func(*mutator.Child) error) error
+}
+
+// makeChildren is [mutator.Lane.Make] that makes some children twice, in the lane and, if operators in Python
+// take part in them, also where other says (nil: nowhere). It adds a breach if they differ.
+func makeChildren(ctx context.Context, lane *mutator.Lane, jobs []mutator.Job, other *repeater, yield func(*mutator.Child) error) error {
 	if !lane.Remote() {
 		return makeLane(ctx, lane, jobs, yield)
 	}
-	var twice []mutator.Job
-	for _, j := range jobs {
-		if len(jobs) == 1 || mutator.FingerprintOf(j.ID).Exact%repeatEvery == 0 {
+	var twice, elsewhere []mutator.Job
+	wanted := make(map[mutator.Job]bool)
+	for i, j := range jobs {
+		wanted[j] = other != nil && other.wants(i)
+		if wanted[j] || len(jobs) == 1 || mutator.FingerprintOf(j.ID).Exact%repeatEvery == 0 {
 			twice = append(twice, j)
 		}
 	}
-	first := make(map[mutator.Job][]string, len(twice))
-	err := makeLane(ctx, lane, twice, func(c *mutator.Child) error {
-		first[c.Job] = stepLines(c)
+	earlier := make(map[mutator.Job][][]string, len(twice))
+	keep := func(c *mutator.Child) error {
+		earlier[c.Job] = append(earlier[c.Job], stepLines(c))
 		return nil
+	}
+	err := makeLane(ctx, lane, twice, func(c *mutator.Child) error {
+		python := func(a mutator.Applied) bool { return lane.Registry().Entries()[a.Op].Kind == mutator.Python }
+		if wanted[c.Job] && slices.ContainsFunc(c.Applied, python) {
+			elsewhere = append(elsewhere, c.Job)
+		}
+		return keep(c)
 	})
 	if err != nil {
 		return err
 	}
+	if len(elsewhere) > 0 {
+		if err := other.make(elsewhere, keep); err != nil {
+			return err
+		}
+	}
 	return makeLane(ctx, lane, jobs, func(c *mutator.Child) error {
-		if before, ok := first[c.Job]; ok {
+		for _, before := range earlier[c.Job] {
 			if now := stepLines(c); !slices.Equal(before, now) {
 				differs(lane.Registry(), c, before, now)
+				break
 			}
 		}
 		return yield(c)

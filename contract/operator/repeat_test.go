@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/operator"
 	"github.com/thresh-dev/thresh/engine/mutator"
 	"github.com/thresh-dev/thresh/engine/textop"
@@ -74,6 +75,62 @@ func TestStreamTellsWhatDoesNotRepeat(t *testing.T) {
 		t.Errorf("%+v, told %d times: %v", counts, told, err)
 	}
 }
+
+// A run finds what differs between processes only, whichever cases a lane makes at once, also when it repeats
+// the case alone, and starts one further process however many lanes there are.
+func TestRunRepeatsChildrenInAnotherProcess(t *testing.T) {
+	dir := t.TempDir()
+	place(t, dir, "seeds.jsonl", seeds)
+	place(t, dir, "ops/op_lex_salts.py", "OPERATOR_META = {}\ndef apply(seed_text, ctx, rng): pass\n")
+	place(t, dir, "ops/op_lex_works.py", "OPERATOR_META = {}\ndef apply(seed_text, ctx, rng): pass\n")
+	const text = `{"schema_version": "thresh.operators.v1", "name": "n", "seeds": ["seeds.jsonl"], "children": 2, "operators": ["ops"], "builtins": false, "chain": [%q]}`
+	for id, want := range map[string]string{"op_lex_salts": "fail nondeterministic op_lex_salts.py:2: op_lex_salts: gives another result for the same text, context and generator (OC-5.3)", "op_lex_works": "pass  "} {
+		opened, closed := 0, 0
+		front := operator.New(func(_ context.Context, set pyhost.OperatorSet) (pyhost.Operators, error) {
+			opened++
+			return &closing{moody{sleepy{files: set.Files}, set.HashSeed, opened}, &closed}, nil
+		}, nil)
+		list, found := front.Compile(t.Context(), campaign.Spec{Path: filepath.Join(dir, "operators.json"), Data: fmt.Appendf(nil, text, id)}, settings())
+		if found.HasErrors() {
+			t.Fatal(found)
+		}
+		before := opened
+		state := list[0].Start(campaign.Facts{})
+		var lanes []campaign.Executor[any]
+		for i := range 3 {
+			lane, err := campaign.Solo(t.Context(), list[0], campaign.Lane{Index: i, Of: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lanes = append(lanes, lane)
+		}
+		for i := range int64(3) {
+			o, err := lanes[i].Execute(t.Context(), state, campaign.Case{Index: i})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(o.Verdict, " ", o.Kind, " ", o.Title); got != want {
+				t.Errorf("%s: %q, want %q", id, got, want)
+			}
+		}
+		for _, lane := range lanes {
+			if err := lane.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if opened-before != 4 || closed != opened {
+			t.Errorf("%s: %d processes, %d of %d closed", id, opened-before, closed, opened)
+		}
+	}
+}
+
+// closing counts the hosts that were closed.
+type closing struct {
+	moody
+	closed *int
+}
+
+func (h *closing) Close() error { *h.closed++; return nil }
 
 // Missing keys of OPERATOR_META are reported at its own line, whatever follows in the file.
 func TestMissingFieldsAreToldAtTheDict(t *testing.T) {

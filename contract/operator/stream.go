@@ -118,7 +118,7 @@ func (s *Stream) batch(ctx context.Context, batch []*source, n *Counts, write fu
 	flush := func() error {
 		i := 0
 		size = 0
-		err := makeChildren(ctx, s.Lane, jobs, func(c *mutator.Child) error {
+		err := makeChildren(ctx, s.Lane, jobs, nil, func(c *mutator.Child) error {
 			x := owners[i]
 			i++
 			if len(c.Breaches) > 0 {
