@@ -113,31 +113,33 @@ func (l *remoteLane) recheck(ctx context.Context, st *remoteState, t *ticket, ca
 	return nil
 }
 
-// recheckFor is how long another worker has for a case, in addition to the case's own limits.
+// recheckFor is how long another worker has to take a case. For the whole recheck, it is added to the
+// case's own limits.
 const recheckFor = 10 * time.Second
 
 // executeElsewhere makes a worker other than the given one execute a case of a ticket.
 func (l *remoteLane) executeElsewhere(ctx context.Context, t *ticket, index int64, not string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, recheckFor+3*l.r.coordinator.set.CaseTimeout)
 	defer cancel()
-	alone := time.NewTicker(500 * time.Millisecond)
-	defer alone.Stop()
+	second := answer{}
+	sub := &ticket{
+		coordinator: l.r.coordinator, lo: index, left: 1, wanted: []bool{true}, not: not, lease: t.lease, picked: map[int64]*answer{index: &second},
+	}
+	began, look := time.Now(), time.NewTicker(500*time.Millisecond)
+	defer look.Stop()
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-alone.C:
-				if there, _ := l.r.coordinator.otherWorkers(not, l.r.k); !there {
-					cancel() // the others left, were excluded or cannot run it
+			case <-look.C:
+				there, _ := l.r.coordinator.otherWorkers(not, l.r.k)
+				if !there || !sub.held() && time.Since(began) >= recheckFor {
+					cancel() // the others left, were excluded, cannot run it or are busy
 				}
 			}
 		}
 	}()
-	second := answer{}
-	sub := &ticket{
-		coordinator: l.r.coordinator, lo: index, left: 1, wanted: []bool{true}, not: not, lease: t.lease, picked: map[int64]*answer{index: &second},
-	}
 	_, err := sub.await(ctx, func(int64, campaign.Outcome) error { return nil })
 	return second, err
 }

@@ -322,6 +322,19 @@ func (t *ticket) holder(id string) string {
 	return t.holders[id]
 }
 
+// held reports whether a worker has claimed a lease and not given it back.
+func (t *ticket) held() bool {
+	t.init()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, deliveries := range t.claims {
+		if deliveries > t.excused[id] {
+			return true
+		}
+	}
+	return false
+}
+
 // replace issues the lease again in place of one that an excluded worker has taken.
 func (t *ticket) replace(id string) {
 	t.init()

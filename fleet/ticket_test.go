@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -174,6 +175,44 @@ func TestWhoChecks(t *testing.T) {
 	}
 	if g := k.grant(id, claim{Worker: "c", Deliveries: 3}); !g.Careful || c.redelivered.Load() != 0 {
 		t.Errorf("after one was lost, granted is %+v, %d are given again", g, c.redelivered.Load())
+	}
+}
+
+// A recheck ends after 10 s if nobody takes it, and otherwise only after the case's own limits.
+func TestRechecksThatNobodyTakes(t *testing.T) {
+	for name, x := range map[string]struct {
+		claims string // who claims it in the eighth second, in order
+		back   bool   // the last one gives it back
+		want   time.Duration
+	}{
+		"nobody":                   {"", false, recheckFor},
+		"only who is checked":      {"a", false, recheckFor},
+		"another":                  {"b", false, recheckFor + 3*time.Minute},
+		"another that is leaving":  {"b", true, recheckFor},
+		"who is checked, after it": {"ba", false, recheckFor},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := office()
+			c.set.CaseTimeout = time.Minute
+			for _, id := range []string{"a", "b"} {
+				c.seen[id] = member{Stats{ID: id, Host: "h"}, time.Now().Add(time.Hour)} // it stays
+			}
+			go func() {
+				time.Sleep(8 * time.Second)
+				k, id := c.ticket("x.e-1"), "e-1"
+				for i, worker := range x.claims {
+					k.grant(id, claim{Worker: string(worker), Deliveries: uint64(i) + 1})
+				}
+				if x.back {
+					k.leaseReturned(id)
+				}
+			}()
+			began := time.Now()
+			_, err := (&remoteLane{r: remote{coordinator: c}}).executeElsewhere(t.Context(), &ticket{}, 10, "a")
+			if took := time.Since(began); err == nil || took != x.want {
+				t.Errorf("%s: it took %s, want %s (%v)", name, took, x.want, err)
+			}
+		})
 	}
 }
 

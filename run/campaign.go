@@ -143,7 +143,7 @@ func (r *runner) campaign(ctx context.Context, k int, c campaign.Any) error {
 		}
 		if ctx.Err() == nil {
 			for _, text := range sum.Advice {
-				r.hints = appendNew(r.hints, text)
+				r.advise(a.id.Name, text)
 			}
 		}
 		if sum.Void != "" && !r.opt.AllowEmpty && ctx.Err() == nil {

@@ -116,7 +116,7 @@ type runner struct {
 	records  []campaign.CampaignRecord
 	findings []campaign.Finding
 	warnings []string
-	hints    []string
+	hints    []hint
 	notes    []string
 
 	findingRoom, campaignRoom int // bytes left of findingsShown and campaignsShown
@@ -250,7 +250,7 @@ func (r *runner) finish(ctx context.Context, runErr error) (campaign.Record, err
 	}
 	rec := campaign.Record{
 		RunID: r.job.Writer.RunID(), Digest: hex.EncodeToString(r.digest.Sum(nil)), Complete: stopped == "", Stopped: stopped,
-		Campaigns: r.records, Findings: r.findings, Warnings: r.warnings, Hints: r.hints, Environment: r.opt.Environment,
+		Campaigns: r.records, Findings: r.findings, Warnings: r.warnings, Hints: r.advice(), Environment: r.opt.Environment,
 	}
 	var total campaign.Counts
 	for _, c := range rec.Campaigns {

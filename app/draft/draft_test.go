@@ -146,6 +146,10 @@ func TestDraftModule(t *testing.T) {
 	if calls, _, _ := Exports(named, pairs); len(calls) != 3 || calls[0].Name != "freeze" || calls[1].Name != "allocate_seat" || calls[2].Name != "set_free" {
 		t.Errorf("%+v are called", calls)
 	}
+	ends := []dut.Export{export("list_free", []dut.ValType{i32}, nil), export("list_dealloc", []dut.ValType{i32}, nil), export("slot_free", nil, []dut.ValType{i32}), export("dealloc", nil, nil)}
+	if calls, left, _ := Exports(ends, pairs); len(calls) != 1 || calls[0].Name != "slot_free" || !slices.Equal(left, []string{"list_free (by its name, it frees memory)", "list_dealloc (by its name, it frees memory)"}) {
+		t.Errorf("%+v are called, not %q", calls, left)
+	}
 	system := SystemOfModule("parse", "/home/me/parse.wasm", "parse")
 	checkDraft(t, "bytes.txt", DraftProgram(&ProgramFacts{Name: "parse", Folder: "/home/me/try-parse", Command: []string{"/home/me/parse.wasm"}, System: &system,
 		Function: "parse", Seeds: []Seed{{"000-a", []byte("[1]")}}, Lanes: 2}))

@@ -58,10 +58,12 @@ func (x *Export) Bind() dut.Binding {
 func (x *Export) param(i int) string { return fmt.Sprintf("%s_%d", x.Name, i+1) }
 
 // plumbing matches functions that a toolchain exports for the caller's glue; frees matches more of
-// them, which return nothing.
+// them, which return nothing. disposes matches functions that may be the toolchain's or the module's
+// own.
 var (
-	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|^emscripten_stack_\w+$|_dealloc$`)
-	frees    = lazy.Pattern(`^free(_?(mem|memory|buf|buffer|str|string|bytes|ptr))?$|_free$`)
+	plumbing = lazy.Pattern(`^_|^(c|m|re|de)?alloc(ate)?(_?(mem|memory|buf|buffer|str|string|bytes))?$|^cabi_|^asyncify_|^stack(Save|Restore|Alloc)$|^emscripten_stack_\w+$`)
+	frees    = lazy.Pattern(`^free(_?(mem|memory|buf|buffer|str|string|bytes|ptr))?$`)
+	disposes = lazy.Pattern(`_(free|dealloc)$`)
 )
 
 // Exports selects the functions of a module to call, and how: with an allocator, two consecutive
@@ -72,6 +74,10 @@ func Exports(list []dut.Export, text func(x *dut.Export, at int) bool) (calls []
 	takes := 0
 	for _, x := range list {
 		if x.Kind != dut.Func || plumbing().MatchString(x.Name) || len(x.Sig.Results) == 0 && frees().MatchString(x.Name) {
+			continue
+		}
+		if len(x.Sig.Results) == 0 && disposes().MatchString(x.Name) {
+			left = append(left, x.Name+" (by its name, it frees memory)")
 			continue
 		}
 		if x.Name == "" { // documents have no place for it

@@ -233,7 +233,7 @@ func (s *SeedReader) row() (map[string]any, error) {
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
 			return nil, diag.List{{
 				Code: "operator.seed-syntax", Pos: diag.Pos{File: s.path, Line: bad.Line, Col: max(bad.Column, 1)},
-				Message: fmt.Sprintf("is not CSV: %v, in the record that begins in line %d", bad.Err, bad.StartLine),
+				Message: fmt.Sprintf("is not CSV: %v, in the record that begins in line %d", bad.Err, bad.StartLine), Hint: s.separator,
 			}}
 		}
 		if err != nil {
@@ -276,7 +276,22 @@ func (s *SeedReader) columns(row []string) error {
 		return twice
 	}
 	if !slices.ContainsFunc(textFields, func(f string) bool { return slices.Contains(s.header, f) }) {
-		return s.fault("seed-header", "", "the first row names no column for the text: expected one of %s", strings.Join(textFields, ", "))
+		list := s.fault("seed-header", "", "the first row names no column for the text: expected one of %s", strings.Join(textFields, ", "))
+		list[0].Hint = s.separator
+		return list
 	}
 	return nil
+}
+
+// separatorHint is the hint for a table whose beginning shows that something other than commas
+// separates its columns, or "".
+func separatorHint(head []byte) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(head), mark), "\n")
+	for _, by := range [][2]string{{";", "semicolons"}, {"\t", "tabs"}} {
+		columns := strings.Split(first, by[0])
+		if len(columns) > 1 && slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(textFields, strings.ToLower(strings.Trim(c, "\" \r"))) }) {
+			return "separate the columns by commas, not by " + by[1]
+		}
+	}
+	return ""
 }

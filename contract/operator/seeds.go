@@ -61,22 +61,23 @@ type SeedReader struct {
 	// Constraints apply to seeds without their own.
 	Constraints textop.Constraints
 
-	path     string
-	format   Format
-	lines    *bufio.Reader
-	table    *csv.Reader
-	header   []string
-	ended    bool
-	refused  error // why the whole file is rejected; returned by the first Next
-	line     int
-	text     []byte // of the current record, unless it is CSV
-	width    int    // number of fields of the current record, if it is CSV
-	ordinal  int64
-	altered  bool // the current record's text differs from the file
-	buckets  []textop.Bucket
-	warned   map[string]bool
-	warnings diag.List
-	blocked  int64 // records with is_mutable false
+	path      string
+	format    Format
+	lines     *bufio.Reader
+	table     *csv.Reader
+	header    []string
+	ended     bool
+	separator string // hint about the separator of a table's columns, or ""
+	refused   error  // why the whole file is rejected; returned by the first Next
+	line      int
+	text      []byte // of the current record, unless it is CSV
+	width     int    // number of fields of the current record, if it is CSV
+	ordinal   int64
+	altered   bool // the current record's text differs from the file
+	buckets   []textop.Bucket
+	warned    map[string]bool
+	warnings  diag.List
+	blocked   int64 // records with is_mutable false
 }
 
 // NewSeedReader reads seeds from r. name is its name in messages; an empty format is guessed. Of
@@ -96,6 +97,7 @@ func NewSeedReader(r io.Reader, name string, format Format, prefer ...textop.Buc
 		s.table = csv.NewReader(s.lines)
 		s.table.FieldsPerRecord = -1
 		s.table.ReuseRecord = true
+		s.separator = separatorHint(head)
 	}
 	return s
 }
@@ -121,7 +123,7 @@ func (s *SeedReader) Warnings() diag.List { return s.warnings }
 // Blocked returns the number of records marked as not mutable.
 func (s *SeedReader) Blocked() int64 { return s.blocked }
 
-func (s *SeedReader) fault(code, path, format string, args ...any) error {
+func (s *SeedReader) fault(code, path, format string, args ...any) diag.List {
 	return diag.List{{Code: "operator." + code, Pos: diag.Pos{File: s.path, Line: max(s.line, 1), Col: s.column(path)}, Path: path, Message: fmt.Sprintf(format, args...)}}
 }
 
