@@ -170,6 +170,9 @@ func writeCTRF(w io.Writer, rec campaign.Record, opt Options) error {
 	sum := &out.Results.Summary
 	if e := rec.Environment; !e.Started.IsZero() {
 		sum.Start, sum.Stop = e.Started.UnixMilli(), max(e.Started.UnixMilli(), e.Finished.UnixMilli())
+		if e.Finished.IsZero() { // a killed run
+			sum.Stop += int64(1000 * max(0, finite(e.Seconds)))
+		}
 	}
 	for _, s := range list {
 		var suite []string

@@ -24,7 +24,7 @@ const (
 func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	verdict := map[string]string{"pass": "✅", "fail": "❌"}[rec.Verdict]
+	verdict := map[string]string{"pass": "✅", "fail": "❌"}[verdictWord(&rec)]
 	since := opt.Since
 	fs := since.ordered(&rec)
 	groups := causes(fs)
@@ -124,7 +124,11 @@ func writeMarkdown(w io.Writer, rec campaign.Record, opt Options) error {
 	if ci := originOf(&rec).CI; strings.HasPrefix(ci, "http") && !strings.ContainsAny(ci, "<> \t\r\n") { // the address cannot break out of a link
 		from += ", [CI job](<" + ci + ">)"
 	}
-	line("Run %s, digest %s, %s%s.", code(rec.RunID), code(short(rec.Digest)), casesRun(&rec), from)
+	digest := ""
+	if rec.Digest != "" { // the run came to its end
+		digest = ", digest " + code(short(rec.Digest))
+	}
+	line("Run %s%s, %s%s.", code(rec.RunID), digest, casesRun(&rec), from)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write markdown report of run %s: %w", rec.RunID, err)
 	}

@@ -106,8 +106,9 @@ func TestNothingIsGreenThatIsNot(t *testing.T) {
 	clean := cleanRecord()
 	for name, change := range map[string]func(*campaign.Record){
 		"stopped early":            func(r *campaign.Record) { r.Complete, r.Stopped = false, "time" },
-		"no campaign":              func(r *campaign.Record) { r.Campaigns = nil },
-		"no case":                  func(r *campaign.Record) { r.Campaigns[0].Cases = campaign.Counts{} },
+		"no campaign":              func(r *campaign.Record) { r.Campaigns, r.Verdict = nil, "error" },
+		"no case":                  func(r *campaign.Record) { r.Campaigns[0].Cases, r.Verdict = campaign.Counts{}, "error" },
+		"no case before its end":   func(r *campaign.Record) { r.Campaigns[0].Cases, r.Complete = campaign.Counts{}, false },
 		"cases could not be run":   func(r *campaign.Record) { r.Campaigns[0].Cases.Error = 1 },
 		"failures, but no finding": func(r *campaign.Record) { r.Campaigns[0].Cases.Fail = 1 },
 		"error, with no reason":    func(r *campaign.Record) { r.Verdict = "error" },
@@ -130,6 +131,41 @@ func TestNothingIsGreenThatIsNot(t *testing.T) {
 	}
 	if strings.Contains(write(t, "tap", clean, Options{}), "not ok") {
 		t.Error("a clean run is not green")
+	}
+}
+
+// A run without cases that its user accepts is neither green nor red in any format.
+func TestAnAcceptedEmptyRunIsSkipped(t *testing.T) {
+	none, empty := cleanRecord(), cleanRecord()
+	none.Campaigns, empty.Campaigns[0].Cases = nil, campaign.Counts{}
+	for name, rec := range map[string]campaign.Record{"no campaign": none, "no case": empty} {
+		for format, want := range map[string]string{
+			"tap": " # SKIP no case was run\n", "junit": `<skipped message="no case was run">`, "ctrf": `"skipped": 1,`,
+			"github": "::notice title=Thresh::0 cases, nothing was judged: no case was run\n", "codequality": "[]\n", "sarif": `"executionSuccessful": true`,
+		} {
+			got := write(t, format, rec, Options{})
+			if !strings.Contains(got, want) || strings.Contains(got, "not ok") || strings.Contains(got, "<error") || strings.Contains(got, `"passed": 1`) {
+				t.Errorf("%s, %s: no %q in\n%s", name, format, want, got)
+			}
+		}
+	}
+}
+
+// What a killed run lacks is not made up: it has no digest, and its time is what its journal has.
+func TestReportsOfAKilledRun(t *testing.T) {
+	rec := cleanRecord()
+	rec.Digest, rec.Complete, rec.Stopped, rec.Environment.Finished = "", false, "interrupted", time.Time{}
+	rec.Campaigns[0].Cases.Error = 2
+	for format, want := range map[string]string{
+		"markdown": "Run `R-clean`, 300 cases.\n", "sarif": `"executionSuccessful": false`,
+		"ctrf": fmt.Sprintf(`"stop": %d`, rec.Environment.Started.UnixMilli()+121_000),
+	} {
+		if got := write(t, format, rec, Options{}); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", format, want, got)
+		}
+	}
+	if got := write(t, "sarif", rec, Options{}); !strings.Contains(got, `"text": "fuzzspec/echo: 2 cases could not be run"`) {
+		t.Errorf("cases without a verdict are not mentioned in\n%s", got)
 	}
 }
 

@@ -38,6 +38,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	odd.Environment.Rate = math.Inf(1)
 	odd.Campaigns[1].Exhibits[1].Series.Lines[0].Points[0] = [2]float64{math.NaN(), 0}
 	odd.Findings[0].Evidence = append(odd.Findings[0].Evidence,
+		campaign.Exhibit{Kind: "text", Title: "Reply", Brief: true, Text: &campaign.Text{Body: "yes"}},
 		campaign.Exhibit{Kind: "bytes", Bytes: &campaign.Bytes{Rows: []campaign.BytesRow{{}}}},
 		campaign.Exhibit{Kind: "table", Table: &campaign.Table{Rows: [][]string{nil}}},
 		campaign.Exhibit{Kind: "graph", Graph: &campaign.Graph{}})
@@ -150,6 +151,10 @@ func TestSchemaRefusesWhatIsNotAReport(t *testing.T) {
 		"empty exhibit": func(m map[string]any) {
 			f := m["findings"].([]any)[0].(map[string]any)
 			f["evidence"] = []any{map[string]any{"kind": "text", "title": "stderr"}}
+		},
+		"exhibit of two kinds": func(m map[string]any) {
+			f := m["findings"].([]any)[0].(map[string]any)
+			f["evidence"] = []any{map[string]any{"kind": "text", "title": "stderr", "text": map[string]any{"body": ""}, "graph": map[string]any{"nodes": []any{}, "edges": []any{}}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

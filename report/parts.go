@@ -110,7 +110,8 @@ func isWord(c byte) bool {
 type RunView struct {
 	Rec      *campaign.Record
 	Env      *campaign.Environment
-	Verdict  string // class: "pass", "fail", "error", or "running" for a live run
+	Verdict  string // class: "pass", "fail", "skip", "error", or "running" for a live run
+	Word     string // the verdict, as people read it
 	Headline string
 	Since    string // what changed since the previous comparable run
 	Anyway   string // the command that compares with a run that is not comparable
@@ -196,15 +197,15 @@ func DrawExhibit(e *campaign.Exhibit) Exhibit { return (&drawer{left: evidenceBu
 func runViewOf(rec *campaign.Record, findings, causes int, opt Options, d *drawer) *RunView {
 	env := &rec.Environment
 	v := &RunView{
-		Rec: rec, Env: env, Headline: headlineOf(rec, findings, causes), Command: shellQuote(env.Command),
+		Rec: rec, Env: env, Word: verdictWord(rec), Headline: headlineOf(rec, findings, causes), Command: shellQuote(env.Command),
 		Progress: progressCharts(env), Source: sourceOf(rec), CI: originOf(rec).CI,
 	}
 	if opt.Since != nil {
 		v.Since, v.Anyway = opt.Since.Sentence(), opt.Since.Anyway
 	}
-	switch rec.Verdict {
-	case "pass", "fail", "running":
-		v.Verdict = rec.Verdict
+	switch v.Word {
+	case "pass", "fail", "skip", "running":
+		v.Verdict = v.Word
 	default:
 		v.Verdict = "error"
 	}

@@ -204,7 +204,7 @@ func sarifOf(rec *campaign.Record, opt Options) sarifRun {
 func sarifInvocationOf(rec *campaign.Record) sarifInvocation {
 	env := rec.Environment
 	inv := sarifInvocation{
-		Successful:  rec.Verdict == "pass" || rec.Verdict == "fail",
+		Successful:  rec.Complete && (rec.Verdict == "pass" || rec.Verdict == "fail"),
 		CommandLine: shellQuote(env.Command), Start: sarifTime(env.Started), End: sarifTime(env.Finished),
 		Notifications: []sarifNotification{},
 	}
@@ -213,6 +213,14 @@ func sarifInvocationOf(rec *campaign.Record) sarifInvocation {
 	}
 	for _, warning := range rec.Warnings {
 		inv.Notifications = append(inv.Notifications, sarifNotification{"warning", sarifMessage{visible(warning)}})
+	}
+	for _, s := range suites(rec) {
+		for _, p := range s.Points {
+			if s.Campaign != nil && p.Status == errored {
+				text := s.Campaign.Contract + "/" + s.Campaign.Name + ": " + p.Name
+				inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{visible(text)}})
+			}
+		}
 	}
 	if !rec.Complete {
 		why := "run is not complete"

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -343,17 +344,10 @@ func (s *screen) rest(of string, command []string) {
 }
 
 func (s *screen) closing(rec *campaign.Record) {
-	style, word := yellow, visible(rec.Verdict)
-	switch {
-	case rec.Verdict == "fail":
-		style = red
-	case rec.Verdict == "pass" && allSkipped(rec):
-		word = "skip"
-	case rec.Verdict == "pass":
-		style = green
-	}
+	word := verdictWord(rec)
+	style := map[string]string{"fail": red, "pass": green}[word]
 	t := total(rec)
-	facts := []string{s.paint(style, strings.ToUpper(word)) + "  " + headline(rec)}
+	facts := []string{s.paint(cmp.Or(style, yellow), strings.ToUpper(visible(word))) + "  " + headline(rec)}
 	if !rec.Complete {
 		facts = append(facts, s.paint(yellow, incomplete(rec)))
 	}
@@ -373,6 +367,14 @@ func (s *screen) closing(rec *campaign.Record) {
 	s.figures(0, facts)
 }
 
+// verdictWord is the verdict of a run as people read it: where nothing was judged, nothing passed.
+func verdictWord(rec *campaign.Record) string {
+	if nothingJudged(rec) {
+		return "skip"
+	}
+	return rec.Verdict
+}
+
 // headline summarizes a run in a few words.
 func headline(rec *campaign.Record) string {
 	return headlineOf(rec, len(rec.Findings), len(causes(bySeverity(rec))))
@@ -388,7 +390,9 @@ func headlineOf(rec *campaign.Record, findings, causes int) string {
 			text += ", " + plural(causes, "cause")
 		}
 		return text
-	case rec.Verdict == "pass" && allSkipped(rec):
+	case nothingJudged(rec) && total(rec).Run == 0: // an empty part of the work, which the user accepts
+		return "nothing was judged: no case was run"
+	case nothingJudged(rec):
 		return "nothing was judged: every case was skipped"
 	case rec.Verdict == "pass":
 		return "all held"
@@ -400,10 +404,10 @@ func headlineOf(rec *campaign.Record, findings, causes int) string {
 	return "no findings, but not everything could be judged"
 }
 
-// allSkipped reports whether there were cases and every one was skipped.
-func allSkipped(rec *campaign.Record) bool {
+// nothingJudged reports whether a run passed without a case that was not skipped.
+func nothingJudged(rec *campaign.Record) bool {
 	t := total(rec)
-	return t.Run > 0 && t.Skip == t.Run
+	return rec.Verdict == "pass" && t.Skip == t.Run
 }
 
 // incomplete returns why a run is incomplete.

@@ -307,10 +307,16 @@ func differences(a, b campaign.Record, names map[campaignKey]campaignKey) []stri
 			list = append(list, fmt.Sprintf("campaign %v is in %s only", k, b.RunID))
 		}
 	}
-	for _, r := range [...]campaign.Record{a, b} {
-		if !r.Complete {
-			list = append(list, fmt.Sprintf("run %s did not complete (%s)", r.RunID, cmp.Or(r.Stopped, "no reason kept")))
-		}
+	why := func(r campaign.Record) string { return cmp.Or(r.Stopped, "no reason kept") }
+	switch {
+	case !a.Complete && !b.Complete && why(a) == why(b):
+		list = append(list, fmt.Sprintf("neither run completed (%s)", why(a)))
+	case !a.Complete && !b.Complete:
+		list = append(list, fmt.Sprintf("neither run completed (%s: %s; %s: %s)", a.RunID, why(a), b.RunID, why(b)))
+	case !a.Complete:
+		list = append(list, fmt.Sprintf("run %s did not complete (%s)", a.RunID, why(a)))
+	case !b.Complete:
+		list = append(list, fmt.Sprintf("run %s did not complete (%s)", b.RunID, why(b)))
 	}
 	return list
 }

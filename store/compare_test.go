@@ -57,6 +57,13 @@ func TestCompareWithAnIncompleteRun(t *testing.T) {
 	if len(c.Fixed) != 0 || len(c.NotRun) != 1 || len(c.Differences) != 1 || c.Differences[0] != "run b did not complete (time)" {
 		t.Errorf("incomplete: %+v", c)
 	}
+	a.Complete = false
+	for stopped, want := range map[string]string{"time": "neither run completed (time)", "interrupted": "neither run completed (a: interrupted; b: time)"} {
+		a.Stopped = stopped
+		if c := (*Store)(nil).compare(a, b); len(c.Differences) != 1 || c.Differences[0] != want {
+			t.Errorf("both incomplete: %q", c.Differences)
+		}
+	}
 }
 
 // Neither is what a run of fewer cases, or with cases that could not be run,

@@ -19,6 +19,9 @@ type TornError struct {
 }
 
 func (e *TornError) Error() string {
+	if e.Offset+e.Bytes == 0 {
+		return "the journal is empty"
+	}
 	return fmt.Sprintf("the journal is torn: the last %d bytes, from offset %d, are not a whole record", e.Bytes, e.Offset)
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/campaign"
@@ -39,6 +41,7 @@ func TestWhatIsWrong(t *testing.T) {
 		"a torn tail":                   {join(head, one, one[:len(one)-1]), 1, &TornError{int64(HeadSize + len(one)), int64(len(one) - 1)}},
 		"a torn length":                 {join(head, one, []byte{0x80}), 1, &TornError{int64(HeadSize + len(one)), 1}},
 		"a torn head":                   {head[:3], 0, &TornError{0, 3}},
+		"an empty file":                 {nil, 0, &TornError{0, 0}},
 		"another file":                  {[]byte("{\"a\": 1}\n"), 0, &FormatError{"the file is not a Thresh journal"}},
 		"a short other file":            {[]byte("{}"), 0, &FormatError{"the file is not a Thresh journal"}},
 		"of a later version":            {newer, 0, &FormatError{"the journal has format 3, this version of Thresh reads formats 1 to 2"}},
@@ -67,6 +70,9 @@ func TestWhatIsWrong(t *testing.T) {
 		}
 		if err := s.Err(); n != x.n || !reflect.DeepEqual(err, x.want) || err != nil && err.Error() == "" {
 			t.Errorf("%s: %d records, %v (%#v), want %d, %#v", name, n, err, err, x.n, x.want)
+		}
+		if strings.Contains(fmt.Sprint(s.Err()), " 0 bytes") {
+			t.Errorf("%s: %v", name, s.Err())
 		}
 		if s.Next() || !reflect.DeepEqual(s.Err(), x.want) {
 			t.Errorf("%s: it goes on after its end", name)
