@@ -216,6 +216,9 @@ func (s *screen) gridRow(indent int, style string, row []string, widths []int, n
 // insideWord matches a character after which a word may be broken; numbers are not broken.
 var insideWord = regexp.MustCompile(`[=(_.:-][^\d ]`)
 
+// Wrap breaks text into lines of at most width columns, as reports do.
+func Wrap(text string, width int) []string { return wrap(text, width) }
+
 // wrap breaks text into lines of at most width columns: at blanks, else after a folder of a path,
 // else after a punctuation character in a word.
 func wrap(text string, width int) []string {

@@ -17,6 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/app/draft"
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/diag"
+	"github.com/thresh-dev/thresh/report"
 )
 
 // tryTime is the default time for running a draft.
@@ -171,8 +172,21 @@ func displayPath(path string) string {
 func (a *application) drafted(w io.Writer, d *draft.Draft) {
 	fmt.Fprintf(w, "%s: %s\n", d.Format, printable(displayPath(d.Path())))
 	for _, why := range d.Why {
-		fmt.Fprintf(w, "  %s\n", printable(why))
+		a.wrapped(w, "  ", printable(why))
 	}
+}
+
+// wrapped prints a line of text after an indent, on a terminal in lines that fit.
+func (a *application) wrapped(w io.Writer, indent, text string) {
+	width := a.width()
+	if w == a.io.Err {
+		width = a.io.Width // 0 unless it is a terminal
+	}
+	lines := []string{text}
+	if width > 0 {
+		lines = report.Wrap(text, width-len(indent)-2)
+	}
+	fmt.Fprintf(w, "%s%s\n", indent, strings.Join(lines, "\n"+indent+"  "))
 }
 
 // questions prints what could not be determined, and what to type next.
@@ -182,7 +196,7 @@ func (a *application) questions(w io.Writer, d *draft.Draft) {
 	}
 	fmt.Fprintln(w, "\nQuestions:")
 	for _, q := range d.Questions {
-		fmt.Fprintf(w, "  %s: %s\n", printable(displayPath(d.Place(q))), printable(q.Ask))
+		a.wrapped(w, "  ", printable(displayPath(d.Place(q)))+": "+printable(q.Ask))
 	}
 }
 
@@ -191,7 +205,8 @@ func shellWords(words ...string) string { return selfCommand() + " " + app.Shell
 
 func (a *application) tryNext(w io.Writer, d *draft.Draft, rec campaign.Record, store string) {
 	if d.Doubt != "" && len(rec.Findings) == 0 {
-		fmt.Fprintf(w, "\nThis says little: %s Give valid inputs: thresh try ... -- FOLDER\n", printable(d.Doubt))
+		fmt.Fprintln(w)
+		a.wrapped(w, "", fmt.Sprintf("This says little: %s Give valid inputs: thresh try ... -- FOLDER", printable(d.Doubt)))
 	}
 	a.questions(w, d)
 	fmt.Fprintln(w, "\nNext:")
