@@ -53,7 +53,7 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if err := realPython(ctx, words); err != nil {
 		return nil, err
 	}
-	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes}
+	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes, Guidable: command.Guidable(words[0])}
 	if _, reason := fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], nil); reason != "" {
 		if _, reason = fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], words[:1]); reason != "" {
 			err := diag.Refused("the program %s %s", words[0], reason)

@@ -41,6 +41,27 @@ func TestWordsOfABinary(t *testing.T) {
 	}
 }
 
+// The draft for an instrumented program names --guided.
+func TestTryInstrumentedProgram(t *testing.T) {
+	for mark, want := range map[string]bool{"__AFL_SHM_ID": true, "__sancov_cntrs": true, "nothing": false} {
+		dir := t.TempDir()
+		file, program := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+		if err := os.WriteFile(file, []byte("#include <stdio.h>\nint main() { puts(\""+mark+"\"); return 0; }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("gcc", "-o", program, file).CombinedOutput(); err != nil {
+			t.Skipf("gcc: %v\n%s", err, out)
+		}
+		d, err := New().Draft(t.Context(), Try{Words: []string{program}, Folder: filepath.Join(dir, "draft"), Lanes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := strings.Join(d.Why, "\n"); strings.Contains(why, "--guided") != want {
+			t.Errorf("%s: the draft says %q", mark, why)
+		}
+	}
+}
+
 // A program that refuses all small inputs of common formats is opened with its own words, and
 // what it refuses in another way than most is kept.
 func TestOpenings(t *testing.T) {

@@ -29,6 +29,8 @@ type ProgramFacts struct {
 	Words   []byte
 	// Unsanitized: the program is written in C or C++ and built without a sanitizer.
 	Unsanitized bool
+	// Guidable: the program is instrumented, so inputs that reach new code can be kept.
+	Guidable bool
 	// Unset are variables that the program names and the caller's environment sets.
 	Unset []string
 	Lanes int // parallel cases
@@ -90,6 +92,9 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	}
 	if f.Unsanitized {
 		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")
+	}
+	if f.Guidable {
+		d.why("It is instrumented, so --guided can keep the inputs that reach new code, and may find more: this draft does without.")
 	}
 	if len(f.Unset) > 0 {
 		d.ask(`"command"`, "does the program need %s, which your environment sets? It gets no variables: put \"/usr/bin/env\", \"%s=VALUE\" before it.", strings.Join(f.Unset, ", "), f.Unset[0])
