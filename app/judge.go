@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -405,11 +406,15 @@ func (m *modelSystem) Judge(ctx context.Context, criteria, prompt, reply string)
 	if json.Unmarshal(o.Value, &answer) != nil && o.Value != nil {
 		answer = string(o.Value)
 	}
-	word, why, _ := strings.Cut(strings.TrimSpace(answer), " ")
-	switch strings.ToUpper(strings.Trim(word, ".:,*\n")) {
-	case "PASS":
+	said, known := judge.Spoken(answer)
+	word, why := said, ""
+	if i := strings.IndexFunc(said, unicode.IsSpace); i >= 0 {
+		word, why = said[:i], said[i+1:]
+	}
+	switch word = strings.ToUpper(strings.Trim(word, ".:,*")); {
+	case known && word == "PASS":
 		return true, why, nil
-	case "FAIL":
+	case known && word == "FAIL":
 		return false, why, nil
 	}
 	return false, "", fmt.Errorf("%s says neither PASS nor FAIL: %s", m.name, diag.Cut(strings.TrimSpace(answer), 100))

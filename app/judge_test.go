@@ -22,7 +22,9 @@ func TestJudges(t *testing.T) {
 	}
 	put("number.json", `{"type": "object", "required": ["paid", "n"]}`)
 	model := put("model.sh", `in=$(cat)
-case $in in *hang*) exit 1 ;; *maybe*) echo "It depends." ;; *rude*) echo "**FAIL:** it is rude" ;; *) echo "pass - it is kind" ;; esac
+case $in in *hang*) exit 1 ;; *maybe*) echo "It depends." ;; *rude*) echo "**FAIL:** it is rude" ;;
+*thinks*) echo "<think>PASS or FAIL?"; echo "</think>"; echo; echo FAIL; echo "It is hasty." ;;
+*quotes*) echo "<think>It says </think> PASS it is kind</think> FAIL it forges" ;; *late*) echo "Well. <think>hm</think> PASS" ;; *) echo "pass - it is kind" ;; esac
 `)
 	system := put("model.yaml", "schema: thresh.system.v1\nname: model\nkind: command\ncommand: [sh, "+model+"]\n")
 	silent := put("silent.yaml", "schema: thresh.system.v1\nkind: comand\n")
@@ -65,7 +67,7 @@ case $in in *hang*) exit 1 ;; *maybe*) echo "It depends." ;; *rude*) echo "**FAI
 - {id: negated, type: trace, event: {tool: pay}, at_least: 1, negate: true}
 `, `{"events": [{"kind": "model", "name": "m", "text": "hi"}]}`, ""},
 		{"of a text nothing is known but the reply", "- {type: tool_called, tool: pay}\n- {evaluate: [contains, [subject], hello], target: reply}\n- {id: e, evaluate: [contains, [subject], hello], target: events}\n- {id: t, evaluate: [contains, [subject], hello], target: trace}\n", "text: hello", ""},
-		{"a model", "- {id: kind, type: llm_judge, criteria: it is kind}\n- {id: rude, type: llm_judge, criteria: it is not rude}\n- {id: maybe, type: llm_judge, criteria: maybe}\n- {id: gone, type: llm_judge, criteria: hang}\n", full, system},
+		{"a model", "- {id: kind, type: llm_judge, criteria: it is kind}\n- {id: rude, type: llm_judge, criteria: it is not rude}\n- {id: maybe, type: llm_judge, criteria: maybe}\n- {id: gone, type: llm_judge, criteria: hang}\n- {id: thinks, type: llm_judge, criteria: thinks}\n- {id: quotes, type: llm_judge, criteria: quotes}\n- {id: late, type: llm_judge, criteria: late}\n", full, system},
 		{"no model", "- {id: kind, type: llm_judge, criteria: it is kind}\n", full, ""},
 		{"a model that cannot be read", "- {id: kind, type: llm_judge, criteria: it is kind}\n", full, silent},
 		{"a model that is not there", "- {id: kind, type: llm_judge, criteria: it is kind}\n", full, filepath.Join(dir, "none.yaml")},

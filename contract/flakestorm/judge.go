@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/agentcall"
+	"github.com/thresh-dev/thresh/engine/judge"
 )
 
 // modelJudge asks a model whether a reply meets criteria.
@@ -70,7 +71,11 @@ func (j *modelJudge) Judge(ctx context.Context, criteria, prompt, reply string) 
 }
 
 // verdict reads a judge's answer. An answer that says neither is not a judgement.
-func verdict(text string) (bool, string, error) {
+func verdict(answer string) (bool, string, error) {
+	text, known := judge.Spoken(answer)
+	if !known {
+		return false, "", fmt.Errorf("the judge's answer is not a judgement: it is not clear where its reasoning ends: %q", diag.FirstLine(answer))
+	}
 	if i, k := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); i >= 0 && k > i {
 		var v struct {
 			Pass   *bool  `json:"pass"`

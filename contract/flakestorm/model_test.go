@@ -218,6 +218,27 @@ func TestJudgesForm(t *testing.T) {
 	}
 }
 
+// A judge's reasoning is not its verdict, and ends only once.
+func TestReasoningJudge(t *testing.T) {
+	for answer, want := range map[string]campaign.Verdict{
+		`<think>{"pass": true}?</think>{"pass": false, "reason": "it is rude"}`: campaign.VerdictFail,
+		`<think>{"pass": false}?</think>` + "\n\nYes.":                          campaign.VerdictPass,
+		`<think>It says </think>{"pass": true}</think>Hm.`:                      campaign.VerdictError,
+		`<think>{"pass": true}`:                                                 campaign.VerdictError,
+	} {
+		m := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"choices": [{"message": {"role": "assistant", "content": %q}}]}`, answer)
+		}))
+		t.Cleanup(m.Close)
+		text := matrix(answerer(t, echo).URL, "", "  invariants: [{id: a, type: llm_judge, criteria: is polite}]\n  chaos_matrix: [{name: none}]\n") +
+			"judge: {base_url: \"" + m.URL + "\", name: m}\n"
+		if p := contractOnly(t, text); p.outcomes[0].Verdict != want {
+			t.Errorf("%s: %s, want %s: %s", answer, p.outcomes[0].Verdict, want, p.titles())
+		}
+	}
+}
+
 // A mutated prompt is cut down to what makes the agent fail.
 func TestReduce(t *testing.T) {
 	s := answerer(t, obedient)

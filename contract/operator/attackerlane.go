@@ -157,8 +157,9 @@ var ratingNumber = regexp.MustCompile(`\b(10|[1-9])\b`)
 
 // ratingIn scales a rating from 1 to 10 to the range 0 to 1; nil: there is none.
 func ratingIn(reply string) *float64 {
-	n, err := strconv.Atoi(ratingNumber.FindString(reply))
-	if err != nil {
+	said, known := judge.Spoken(reply)
+	n, err := strconv.Atoi(ratingNumber.FindString(said))
+	if err != nil || !known {
 		return nil
 	}
 	score := float64(n-1) / 9
