@@ -44,7 +44,7 @@ func (k *Contract) tapeCommand() campaign.Command {
 	r := recorder{shapes: make(map[string]bool)}
 	c := campaign.Command{
 		Use:     "record [-- COMMAND...]",
-		Summary: "Record an agent's sessions with its models and tools as replay files",
+		Summary: "Record an agent's calls of models and tools as replay files",
 		Long: `Record runs COMMAND behind a proxy, or listens for an agent that runs elsewhere,
 and writes each session as a replay file: what was asked, and what models and tools
 answered. thresh flakestorm replay run FOLDER replays them with no network.

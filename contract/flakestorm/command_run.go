@@ -100,7 +100,7 @@ func (k *Contract) runCommand() campaign.Command {
 	var ci, verifyOnly, chaosOnly bool
 	c := f.running(campaign.Command{
 		Use:     "run",
-		Summary: "Run mutated prompts, and the contract matrix if there is a contract",
+		Summary: "Run mutated prompts and, with a contract, its matrix",
 		Long: `Run tests the agent with mutations of the golden prompts and, if the configuration
 has a contract, with its matrix. Faults of the section chaos act on the mutations
 only with --chaos; --chaos-only asks the golden prompts as they are, under chaos.`,
@@ -150,7 +150,7 @@ func (k *Contract) chaosCommand() campaign.Command {
 	var profile string
 	return f.running(campaign.Command{
 		Use:     "chaos",
-		Summary: "Run the golden prompts under the faults of the configuration or of a profile",
+		Summary: "Run the golden prompts under configured faults or a profile's",
 		Long: `Chaos asks the golden prompts as they are, under the faults of the section chaos
 and of the profiles that are named. With neither, the profile is api_outage.
 

@@ -35,7 +35,7 @@ func validateCommand() campaign.Command {
 	var strict bool
 	c := campaign.Command{
 		Use:     "validate --spec FILE",
-		Summary: "Check a document the way existing scripts expect (thresh check says more)",
+		Summary: "Check a document as existing scripts expect; see thresh check",
 		Long: `Validate prints the first rule that the document breaks, in the words and with the
 exit code that scripts know: 0 accepted, 2 refused. thresh check reports all
 faults at once, with their places.`,

@@ -20,7 +20,7 @@ import (
 func corpusCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "corpus",
-		Summary: "Exchange folders of inputs with AFL++, libFuzzer and Go, minimize and measure them",
+		Summary: "Exchange inputs with AFL++, libFuzzer and Go; minimize them",
 		Long: `A corpus is a folder of inputs, as --corpus takes it. Import and export exchange
 it with AFL++, libFuzzer and Go's fuzz tests. Minimize and coverage run each input on the program of
 a document, which must be built with thresh fuzzspec cc, afl-clang-fast or

@@ -108,7 +108,7 @@ func importCommand() campaign.Command {
 	var all bool
 	c := campaign.Command{
 		Use:     "import FOLDER...",
-		Summary: "Read what AFL++, libFuzzer or go test kept into a folder for --corpus",
+		Summary: "Copy what AFL++, libFuzzer or go test kept to a --corpus folder",
 		Long: `Import takes the output folder of afl-fuzz, one of its queues, the corpus of a
 libFuzzer program, or a folder testdata/fuzz/FuzzX of a Go fuzz test that takes one
 []byte or string. Each content is kept once, named by its digest. Inputs of
@@ -144,7 +144,7 @@ func exportCommand() campaign.Command {
 	var findings bool
 	c := campaign.Command{
 		Use:     "export [FOLDER...]",
-		Summary: "Write a corpus, or findings, as AFL++, libFuzzer or Go name their files",
+		Summary: "Write a corpus or findings, named as AFL++, libFuzzer or Go do",
 		Long: `Export writes the inputs of folders, or with --run what a guided run makes its cases
 from. With --findings it writes the smallest input of each finding of the run: for
 afl to a file of a folder crashes or hangs, for libfuzzer to crash-SHA1 or

@@ -15,7 +15,7 @@ func (k *Contract) checkCommand() campaign.Command {
 	var update, strict bool
 	c := campaign.Command{
 		Use:     "check PATH...",
-		Summary: "Check plug-ins against the contract's checklist, snapshots included",
+		Summary: "Check plug-ins and snapshots against the contract's checklist",
 		Long: `Check loads operators (op_*.star and op_*.py files, or folders with such files)
 and holds each to the seven boxes of the contract's checklist, by applying it to
 texts of several scripts and lengths, at its strengths and on its surfaces, each

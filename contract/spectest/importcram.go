@@ -225,7 +225,7 @@ func (m *imported) report(level diag.Level, line int, source, format string, arg
 func importCommand() campaign.Command {
 	return campaign.Command{
 		Use:     "import FORMAT FILE",
-		Summary: "Convert cram tests, Hurl files or curl command lines into a document",
+		Summary: "Convert cram tests, Hurl files or curl commands to a document",
 		Long: `Import reads tests of another tool and prints a Markdown document. FORMAT is cram
 (a .t file, which becomes transcripts), hurl (a .hurl file, whose entries become cases
 of type api.http that run one after the other) or curl (command lines, which become

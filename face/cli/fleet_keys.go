@@ -61,7 +61,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	}
 	enroll.Flags().StringVar(&key, "key", "", "its public `KEY`, an nkey of a user (default: a new pair)")
 	revoke := &cobra.Command{
-		Use: "revoke DIR NAME", Short: "Remove a member from the trust list; it takes effect within seconds", Args: cobra.ExactArgs(2),
+		Use: "revoke DIR NAME", Short: "Remove a member from the trust list; takes effect in seconds", Args: cobra.ExactArgs(2),
 		Example: `  thresh fleet revoke keys/ gpu-box`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := app.RevokeMember(args[0], args[1])

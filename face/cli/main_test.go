@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: the short text must be a line without a full stop, is %q", c.CommandPath(), c.Short)
+		}
+		if row := fmt.Sprintf("  %-*s %s", c.NamePadding(), c.Name(), c.Short); utf8.RuneCountInString(row) > helpWidth {
+			t.Errorf("a row of the commands is wider than a terminal: %q", row)
 		}
 		for line := range strings.Lines(c.Long + "\n" + flagTexts(c.LocalFlags())) {
 			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > helpWidth {

@@ -26,7 +26,7 @@ func (a *application) mcpCommand() *cobra.Command {
 	workers := runtime.NumCPU()
 	c := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve coding agents: check, run, follow, explain and replay over MCP",
+		Short: "Serve coding agents over MCP: check, run, follow, explain, replay",
 		Long: `Mcp speaks the Model Context Protocol on standard input and output, for a program
 that starts it. With --http it serves this machine over HTTP instead, with a
 token, random or from THRESH_MCP_TOKEN.

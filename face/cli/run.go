@@ -18,7 +18,7 @@ func (a *application) runCommand() *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
 		Use:   "run PATH...",
-		Short: "Run documents as one run: find, group, shrink and report what fails",
+		Short: "Run documents as one run: find, group, shrink, report failures",
 		Long: `Run detects the format of each document, runs all of them as one run with one
 exit code, and reports the failures: grouped, confirmed and minimized.
 

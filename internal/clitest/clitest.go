@@ -44,7 +44,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/thresh-dev/thresh/app"
 	"github.com/thresh-dev/thresh/face/cli"
 	"github.com/thresh-dev/thresh/internal/testproc"
 )
@@ -52,9 +51,9 @@ import (
 // Main runs the tests of a package. The test program is also thresh, for scripts and for the
 // programs they start.
 func Main(m testscript.TestingM) {
-	// Targets of the demonstration are the program itself, and so is the process that tries a case
-	// that killed a run.
-	if len(os.Args) > 1 && (strings.HasPrefix(os.Args[1], "__") || os.Args[1] == app.TryVerb) {
+	// What documents call {thresh} is the program itself, which go test gives flags alone. So are
+	// targets of the demonstration, and the process that tries a case that killed a run.
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		thresh()
 	}
 	testproc.Ready(8)
