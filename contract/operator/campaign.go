@@ -24,7 +24,6 @@ type Campaign struct {
 	picked     []pick // children that the document names; nil: Children of every unit
 	folders    []string
 	plugins    *Plugins
-	elsewhere  elsewhere
 	base       *mutator.Mutator
 	recalled   mutator.Bandit
 	verdicts   map[string]Verdict

@@ -17,57 +17,51 @@ const (
 	elsewhereEvery = 64
 )
 
-// elsewhere makes children in a further process with the operators in Python: what an operator
+// session makes children also in a further process with the operators in Python: what an operator
 // chose at random while it was imported is the same in every call of one process. The lanes share
-// the process, which starts when it is needed and ends with the last lane.
-type elsewhere struct {
-	mu    sync.Mutex
-	lanes int
-	host  pyhost.Operators
-	lane  *mutator.Lane
+// the process, which starts when it is needed.
+type session struct {
+	c    *Campaign
+	mu   sync.Mutex
+	host pyhost.Operators
+	lane *mutator.Lane
 }
 
-// wants reports whether a case is also made elsewhere. It depends on nothing but the case, so that
-// any number of lanes finds the same.
-func (*elsewhere) wants(at campaign.Case, job mutator.Job) bool {
+// Open implements [campaign.Campaign].
+func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] { return &session{c: c} }
+
+// elsewhere reports whether a case is also made in the further process. It depends on nothing but the
+// case, so that any number of lanes finds the same.
+func elsewhere(at campaign.Case, job mutator.Job) bool {
 	return at.Payload != nil || at.Index < elsewhereFirst || mutator.FingerprintOf(job.ID).Exact%elsewhereEvery == 0
 }
 
-func (e *elsewhere) open() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.lanes++
-}
-
-func (e *elsewhere) close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.lanes--; e.lanes > 0 || e.host == nil {
+// Close implements [campaign.Session].
+func (s *session) Close() error {
+	if s.host == nil {
 		return nil
 	}
-	err := e.host.Close()
-	e.host, e.lane = nil, nil
-	return err
+	return s.host.Close()
 }
 
-// make is [mutator.Lane.Make].
-func (e *elsewhere) make(ctx context.Context, c *Campaign, m *mutator.Mutator, jobs []mutator.Job, yield func(*mutator.Child) error) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.host == nil {
-		host, err := c.plugins.Open(ctx)
+// make is [mutator.Lane.Make] in the further process.
+func (s *session) make(ctx context.Context, m *mutator.Mutator, jobs []mutator.Job, yield func(*mutator.Child) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host == nil {
+		host, err := s.c.plugins.Open(ctx)
 		if err != nil {
 			return fmt.Errorf("repeating children in another process: %w", err)
 		}
-		e.host = host
+		s.host = host
 	}
-	if e.lane == nil {
-		e.lane = c.base.NewLane(e.host)
+	if s.lane == nil {
+		s.lane = s.c.base.NewLane(s.host)
 	}
-	e.lane.Use(m)
-	err := makeLane(ctx, e.lane, jobs, yield)
+	s.lane.Use(m)
+	err := makeLane(ctx, s.lane, jobs, yield)
 	if ctx.Err() != nil { // a call may still be running in the lane
-		e.lane = nil
+		s.lane = nil
 	}
 	return err
 }

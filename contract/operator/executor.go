@@ -25,6 +25,7 @@ import (
 // executor makes children on one lane.
 type executor struct {
 	c      *Campaign
+	shared *session
 	host   pyhost.Operators
 	lane   *mutator.Lane
 	oracle *oracleLane
@@ -33,16 +34,12 @@ type executor struct {
 	rater  sut.System // the rating model; nil until it is asked
 	at     campaign.Lane
 	cold   bool // the lane is cold: passing cases show their child too
-	shares bool // the lane is one of those of c.elsewhere
 }
 
-// Open implements [campaign.Campaign].
-func (c *Campaign) Open(*campaign.Cache) campaign.Session[*state] {
-	return campaign.Separate[*state](c.openLane)
-}
-
-func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
-	x := &executor{c: c, cold: lane.Cold, at: lane}
+// Executor implements [campaign.Session].
+func (s *session) Executor(ctx context.Context, lane campaign.Lane) (campaign.Executor[*state], error) {
+	c := s.c
+	x := &executor{c: c, shared: s, cold: lane.Cold, at: lane}
 	var err error
 	if x.host, err = c.plugins.Open(ctx); err != nil {
 		return nil, err
@@ -58,8 +55,6 @@ func (c *Campaign) openLane(ctx context.Context, lane campaign.Lane) (campaign.E
 		}
 	}
 	x.lane = c.base.NewLane(x.host)
-	c.elsewhere.open()
-	x.shares = true
 	return x, nil
 }
 
@@ -81,9 +76,6 @@ func (x *executor) Notes() []string {
 // Close implements [campaign.Executor].
 func (x *executor) Close() error {
 	var errs []error
-	if x.shares {
-		errs = append(errs, x.c.elsewhere.close())
-	}
 	if x.host != nil {
 		errs = append(errs, x.host.Close())
 	}
@@ -139,9 +131,9 @@ func (x *executor) run(ctx context.Context, s *state, cases []campaign.Case, eac
 	}
 	x.lane.Use(m)
 	other := &repeater{
-		wants: func(at int) bool { return x.c.elsewhere.wants(cases[at], jobs[at]) },
+		wants: func(at int) bool { return elsewhere(cases[at], jobs[at]) },
 		make: func(jobs []mutator.Job, yield func(*mutator.Child) error) error {
-			return x.c.elsewhere.make(ctx, x.c, m, jobs, yield)
+			return x.shared.make(ctx, m, jobs, yield)
 		},
 	}
 	i := 0

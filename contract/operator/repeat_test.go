@@ -96,9 +96,10 @@ func TestRunRepeatsChildrenInAnotherProcess(t *testing.T) {
 		}
 		before := opened
 		state := list[0].Start(campaign.Facts{})
+		session := list[0].Open(nil)
 		var lanes []campaign.Executor[any]
 		for i := range 3 {
-			lane, err := campaign.Solo(t.Context(), list[0], campaign.Lane{Index: i, Of: 3})
+			lane, err := session.Executor(t.Context(), campaign.Lane{Index: i, Of: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,6 +118,9 @@ func TestRunRepeatsChildrenInAnotherProcess(t *testing.T) {
 			if err := lane.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := session.Close(); err != nil {
+			t.Fatal(err)
 		}
 		if opened-before != 4 || closed != opened {
 			t.Errorf("%s: %d processes, %d of %d closed", id, opened-before, closed, opened)
