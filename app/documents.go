@@ -140,8 +140,8 @@ func (a *App) emptyFolder(path string, set campaign.Settings) diag.Diagnostic {
 		Hint:    "thresh init KIND FOLDER writes a starter document; thresh try THING needs none",
 	}
 	if named, _, err := a.everyDocument(path, set); err == nil && len(named) > 0 {
-		d.Message = "the folder holds only what is used when it is named, such as " + named[0].Path
-		d.Hint = "give its path in place of the folder's: " + named[0].Path
+		d.Message = "the folder holds only documents that run when they are named, such as " + named[0].Path
+		d.Hint = "name it instead of the folder: " + named[0].Path
 	}
 	return d
 }

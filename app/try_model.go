@@ -22,7 +22,7 @@ import (
 const (
 	sequences = 300
 	inARow    = 14
-	// Every third sequence repeats one function on one instance, half of them with great numbers. It
+	// Every third sequence repeats one function on one instance, half of them with large numbers. It
 	// is longer than the traversals of a run, so that it meets the bounds that they can reach: a draft
 	// that has not seen a bound claims that there is none.
 	repeating = 3

@@ -94,7 +94,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")
 	}
 	if f.Guidable {
-		d.why("It is instrumented, so --guided can keep the inputs that reach new code, and may find more: this draft does without.")
+		d.why("It is instrumented: add --guided to keep inputs that reach new code. This draft does not use it.")
 	}
 	if len(f.Unset) > 0 {
 		d.ask(`"command"`, "does the program need %s, which your environment sets? It gets no variables: put \"/usr/bin/env\", \"%s=VALUE\" before it.", strings.Join(f.Unset, ", "), f.Unset[0])

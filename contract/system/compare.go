@@ -106,7 +106,7 @@ func forgotten(by, shows *sut.Operation, update *done, o *sut.Observation) (name
 // unset matches values that an answer may leave out, hidden names of what it may not show again.
 var (
 	unset  = lazy.Pattern(`^(""|0|false|null|\[\]|\{\})$`)
-	hidden = lazy.Pattern(`(?i)pass|secret|token|key|pin|cvc|code`)
+	hidden = lazy.Pattern(`(?i:(?:^|[_-])(?:pass(?:word|code|phrase)?|passwd|secret|token|key|pin|cvc|cvv|code|otp)s?(?:[_-]|$))|[a-z](?:Pass(?:word|code|phrase)?|Secret|Token|Key|Pin|Cvc|Cvv|Code|Otp)s?(?:[A-Z]|$)`)
 )
 
 // describes reports whether a schema of an object has a member that answers show.

@@ -301,11 +301,11 @@ func TestIgnoredUpdates(t *testing.T) {
 // A member that an update confirmed and the thing no longer shows is lost, unless answers may leave it out.
 func TestLostMembers(t *testing.T) {
 	shows := &sut.Operation{Name: "one", Method: "GET", Path: "/a/{id}", Answers: map[string]json.RawMessage{
-		"200": json.RawMessage(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"note":{},"id":{},"pass_phrase":{},"sent":{"writeOnly":true}}}]}}}`),
+		"200": json.RawMessage(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"note":{},"id":{},"pass_phrase":{},"apiKeys":{},"shipping":{},"monkey":{},"sent":{"writeOnly":true}}}]}}}`),
 	}}
 	by := &sut.Operation{Name: "edit", Method: "PATCH", Path: "/a/{id}"}
 	for text, want := range map[string]bool{
-		`"note" "x"`: true, `"note" 2`: true, `"note" ""`: false, `"note" 0`: false, `"id" 2`: false, `"pass_phrase" "x"`: false, `"sent" "x"`: false, `"other" "x"`: false,
+		`"note" "x"`: true, `"note" 2`: true, `"note" ""`: false, `"note" 0`: false, `"id" 2`: false, `"pass_phrase" "x"`: false, `"apiKeys" "x"`: false, `"shipping" "x"`: true, `"monkey" "x"`: true, `"sent" "x"`: false, `"other" "x"`: false,
 	} {
 		name, set, _ := strings.Cut(text, " ")
 		was := sut.Observation{Status: 200, Output: fmt.Appendf(nil, `{%s:%s}`, name, set)}
