@@ -60,7 +60,7 @@ func (s *Server) changed() {
 }
 
 // direct runs a case in the adopted process.
-func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err error) {
+func (s *Server) direct(timeout time.Duration) (word uint32, killed bool, err error) {
 	s.inFlight.named(s.pid)
 	if err := s.limit(s.pid); err != nil {
 		return 0, false, err
@@ -74,20 +74,19 @@ func (s *Server) direct(timeout time.Duration) (word uint32, timedOut bool, err 
 			break
 		}
 	}
-	timedOut = s.stop()
+	killed = s.stop()
 	if err != nil {
-		return 0, timedOut, fmt.Errorf("wait for the program: %w", err)
+		return 0, killed, fmt.Errorf("wait for the program: %w", err)
 	}
-	if !ws.Stopped() {
-		s.pid, s.adopted, s.ended = 0, false, true
-	} else if timedOut {
-		// The case finished just before the kill took effect.
-		if ws, err = forkline.Wait(s.pid); err != nil {
-			return 0, timedOut, err
+	if killed && ws.Stopped() { // the case finished just before the kill took effect
+		if _, err := forkline.Wait(s.pid); err != nil {
+			return 0, killed, err
 		}
+	}
+	if killed || !ws.Stopped() {
 		s.pid, s.adopted, s.ended = 0, false, true
 	}
-	return uint32(ws), timedOut, nil
+	return uint32(ws), killed, nil
 }
 
 // again starts a new server after an adopted process has ended.

@@ -135,6 +135,43 @@ func TestEndedCaseIsNotLate(t *testing.T) {
 	}
 }
 
+// A case that has ended by itself before the kill takes effect has not timed out.
+func TestKilledAfterItsEnd(t *testing.T) {
+	p := newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")).start()
+	children := fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid)
+	for range 100 {
+		unix.Kill(p.pid, unix.SIGSTOP)
+		end := make(chan string)
+		go func() {
+			got, _ := p.run("x", plenty)
+			end <- got
+		}()
+		// Time to ask for the case; its process gets no name until the lock is free again.
+		time.Sleep(5 * time.Millisecond)
+		p.inFlight.mu.Lock()
+		unix.Kill(p.pid, unix.SIGCONT)
+		over := false
+		for start := time.Now(); !over && time.Since(start) < time.Second; {
+			list, err := os.ReadFile(children)
+			over = err == nil && len(list) == 0 && p.line.Said()
+		}
+		p.inFlight.late = true
+		p.inFlight.mu.Unlock()
+		got := <-end
+		if !over {
+			continue // it was asked for too late
+		}
+		if got != "exit 0" {
+			t.Errorf("killed after its end: %s", got)
+		}
+		if got, _ := p.run("x", plenty); got != "exit 0" {
+			t.Errorf("the case after it: %s", got)
+		}
+		return
+	}
+	t.Error("the kernel does not list the processes of a server")
+}
+
 // A program finds its stack at the same address whatever number its shared memory has.
 func TestEnvironmentIsAsLong(t *testing.T) {
 	lengths := map[int]bool{}

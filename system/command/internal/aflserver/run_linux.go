@@ -120,12 +120,7 @@ func (s *Server) Run(input []byte, timeout time.Duration) (status syscall.WaitSt
 	if err := s.settle(err); err != nil {
 		return 0, false, err
 	}
-	status = syscall.WaitStatus(word)
-	switch {
-	case timedOut && status.Stopped():
-		// The case finished just before the kill took effect; its process is dead by now.
-		status = syscall.WaitStatus(unix.SIGKILL)
-	case status.Stopped():
+	if status = syscall.WaitStatus(word); status.Stopped() {
 		status = 0
 	}
 	return status, timedOut, nil
@@ -187,21 +182,23 @@ func (s *Server) runWarm(input []byte, timeout time.Duration) (word uint32, time
 	return s.runOne(timeout)
 }
 
-// runOne runs one case and records how its process ended.
+// runOne runs one case and records how its process ended. A case that ended by itself just before
+// the kill took effect has not timed out.
 func (s *Server) runOne(timeout time.Duration) (word uint32, timedOut bool, err error) {
-	word, timedOut, err = s.serve(timeout)
+	word, killed, err := s.serve(timeout)
 	if err != nil {
 		return 0, false, err
 	}
-	s.lastDied = timedOut
-	s.waiting = !timedOut && syscall.WaitStatus(word).Stopped()
+	status := syscall.WaitStatus(word)
+	s.lastDied = killed
+	s.waiting = !killed && status.Stopped()
 	if s.steady++; !s.waiting {
 		s.steady = 0
 	}
-	if timedOut {
+	if killed {
 		s.sweep()
 	}
-	return word, timedOut, nil
+	return word, killed && status.Signaled() && status.Signal() == unix.SIGKILL, nil
 }
 
 // feed puts the input into shared memory or, without shared memory, seeks standard input: to its
@@ -224,8 +221,9 @@ func (s *Server) feed(input []byte, whence int) error {
 	return nil
 }
 
-// serve has the server run a case and returns the wait status that the server reports.
-func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err error) {
+// serve has the server run a case. It returns the wait status with which the case ended, and whether
+// its process was killed for taking too long.
+func (s *Server) serve(timeout time.Duration) (word uint32, killed bool, err error) {
 	s.work.Fill(s.bounds.budget)
 	if s.adopted {
 		return s.direct(timeout)
@@ -250,10 +248,10 @@ func (s *Server) serve(timeout time.Duration) (word uint32, timedOut bool, err e
 		s.start(timeout)
 		word, err = s.answer()
 	}
-	if timedOut = s.stop(); timedOut && err == nil && s.turns && word == stopped {
-		word, err = s.line.Receive(s.cfg.Timeout) // the case finished just before the kill took effect
+	if killed = s.stop(); killed && err == nil && s.turns && word == stopped {
+		_, err = s.line.Receive(s.cfg.Timeout) // that the process of the finished case was killed
 	}
-	return word, timedOut, err
+	return word, killed, err
 }
 
 // answer receives the process of the case, then how it ended.
