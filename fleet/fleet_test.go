@@ -67,7 +67,10 @@ func (c *tally) Round(s sum) (campaign.Round, bool) {
 }
 func (c *tally) Fold(s sum, results iter.Seq2[campaign.Case, campaign.Outcome]) sum {
 	for at, o := range results {
-		s.Total = s.Total*31 + int64(len(o.Data)) + int64(o.Data[0]) + at.Index
+		s.Total = s.Total*31 + int64(len(o.Data)) + at.Index
+		if len(o.Data) > 0 { // not an error's
+			s.Total += int64(o.Data[0])
+		}
 	}
 	s.Rounds++
 	return s
