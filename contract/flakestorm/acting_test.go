@@ -273,16 +273,51 @@ func think(list []message, tools bool) message {
 }
 
 // An answer of the LLM that says no number of tokens makes the sum unknown, not smaller, also if a
-// fault delays it; one that a fault has written may cost nothing.
+// fault delays it; one that a fault has written costs nothing, whatever it counts.
 func TestUncountedAnswers(t *testing.T) {
 	s := spec(t, "agent: {type: command, command: [acting, \""+world(t).URL+"\"], timeout: 5000}\n"+
 		"golden_prompts: [Look up counted order 4711, Look up uncounted order 4711]\nphases: [contract]\n"+
 		"contract:\n  name: c\n  invariants: [{id: cheap, type: tokens, max: 50, prompt_filter: up counted}, {id: all, type: tokens, max: 50}]\n"+
-		"  chaos_matrix: [{name: calm}, {name: slow, llm_faults: [{mode: slow, delay_ms: 1}]}, {name: garbled, llm_faults: [{mode: malformed}]}]\n")
+		"  chaos_matrix: [{name: calm}, {name: slow, llm_faults: [{mode: slow, delay_ms: 1}]}, {name: garbled, llm_faults: [{mode: malformed}]},\n"+
+		"    {name: refused, llm_faults: [{mode: refusal}]}, {name: empty, llm_faults: [{mode: empty}]}]\n")
 	p := playBy(t, acting(), s)
-	if p.count(campaign.VerdictError) != 2 || p.count(campaign.VerdictPass) != 4 || !strings.Contains(p.titles(), "1 answer of the LLM without `usage`") {
+	if p.count(campaign.VerdictError) != 2 || p.count(campaign.VerdictPass) != 8 || !strings.Contains(p.titles(), "1 answer of the LLM without `usage`") {
 		t.Errorf("%s", p.titles())
 	}
+}
+
+// Evidence shows what the agent said, in all its parts: a mark in its place could be the agent's own.
+func TestRepliesAreShown(t *testing.T) {
+	p := playBy(t, acting(), spec(t, "agent: {type: command, command: [acting, \""+world(t).URL+"\"], timeout: 5000}\n"+
+		"golden_prompts: [Tell me the key]\nphases: [contract]\ncontract: {name: c, chaos_matrix: [{name: calm}], invariants: [{id: j, type: valid_json}]}\n"))
+	d, ok := campaign.As[*flakestorm.Campaign](p.campaign)
+	if !ok {
+		t.Fatal("findings have no evidence")
+	}
+	for _, e := range d.Describe(nil, campaign.Case{Index: -1}, p.outcomes[0], nil)[:2] {
+		if !strings.Contains(e.Text.Body, "The key is sk-live-0123456789abcdef.") {
+			t.Errorf("%s: %s", e.Title, e.Text.Body)
+		}
+	}
+}
+
+// An agent that hangs exceeds a limit on its latency below the time it was given, and no other.
+func TestHangs(t *testing.T) {
+	hung := func(context.Context, agentcall.Plan, int, []string) (agentcall.Agent, error) { return hanging{}, nil }
+	by := flakestorm.New(flakestorm.Targets{Agents: hung, Faults: fault.Options{}.Open, Measures: embed.Open, Variants: shelf{}})
+	for limit, want := range map[string]campaign.Severity{"max_ms: 800": campaign.SeverityCritical, "max_ms: 1500": campaign.SeverityMedium, "max_ms: 800, percentile: 50": campaign.SeverityMedium} {
+		p := playBy(t, by, spec(t, "agent: {type: command, command: [a], timeout: 1000}\ngolden_prompts: [hi]\nphases: [contract]\n"+
+			"contract: {name: c, chaos_matrix: [{name: calm}], invariants: [{id: fast, type: latency, severity: critical, "+limit+"}]}\n"))
+		if o := p.outcomes[0]; o.Verdict != campaign.VerdictFail || o.Severity != want {
+			t.Errorf("%s: %v\n%s", limit, o.Severity, p.titles())
+		}
+	}
+}
+
+type hanging struct{ actor }
+
+func (hanging) Call(context.Context, agentcall.Call) (agentcall.Reply, error) {
+	return agentcall.Reply{End: agentcall.TimedOut, Error: "no answer", Attempts: 1, Latency: time.Second + 1}, nil
 }
 
 // A tool means the same requests in faults, rules and recorded answers: not those below its own,

@@ -30,7 +30,10 @@ func TestErrors(t *testing.T) {
 	}
 	told := ""
 	seen := 0
-	nothing := func(path string) ([]byte, error) {
+	nothing := func(path string) ([]byte, error) { // but the datasets
+		if text, err := os.ReadFile(filepath.Join("testdata/datasets", filepath.Base(path))); err == nil {
+			return text, nil
+		}
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
 	out := errorSection.ReplaceAllStringFunc(string(text), func(section string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/flakestorm/config"
@@ -155,7 +156,7 @@ func (t *trial) judgeUnanswered(ctx context.Context, u *turn, where place, list 
 			}
 			continue
 		}
-		if keptBySilence(v) {
+		if keptBySilence(v) && !outlasted(v, u) {
 			quiet++
 			u.Checks = append(u.Checks, checked{ID: v.ID, Type: v.Type, Passed: true, Reason: "not broken: there is no reply of the agent"})
 			continue
@@ -212,6 +213,13 @@ func keptBySilence(v *config.Invariant) bool {
 		return !v.Negate
 	}
 	return v.Negate && slices.Contains([]string{"contains", "contains_any", "regex", "refusal", "tool_called", "tool_arguments"}, v.Type)
+}
+
+// outlasted reports whether an agent that gave no answer took longer than a limit on a single call
+// allows.
+func outlasted(v *config.Invariant, u *turn) bool {
+	return v.Type == "latency" && !verify.Aggregate(v) && u.Injected == "" && u.Reply.End == agentcall.TimedOut &&
+		float64(u.Reply.Latency) > v.MaxMS*float64(time.Millisecond)
 }
 
 // unanswered sets the outcome of a call without an answer: it never passes, whatever is checked. It

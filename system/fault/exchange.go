@@ -46,6 +46,7 @@ type exchange struct {
 	began    time.Time
 	limit    int         // bytes kept of each body
 	finished atomic.Bool // the call has been reported
+	invented bool        // a fault answers instead of the model: the tokens that it counts are nobody's
 	release  func()      // lets the cell close; may be called twice
 }
 
@@ -225,7 +226,7 @@ func (x *exchange) answer() {
 		x.send(syntheticAnswer(reply))
 	case x.model != nil && d.Replaces():
 		a := syntheticAnswer(x.modelReply(l.Written(d)))
-		a.written = true
+		a.written, x.invented = true, true
 		x.send(a)
 	default:
 		x.forward()
@@ -269,6 +270,7 @@ func (x *exchange) applyFinal(s *fault.Strike) {
 	}
 	if x.model != nil {
 		if reply, ok := s.ModelAnswer(x.model, x.decision.Number, time.Now()); ok {
+			x.invented = true
 			a := syntheticAnswer(reply)
 			if reply.Cut {
 				a.half, a.length = true, 2*a.length
@@ -396,7 +398,10 @@ func (x *exchange) finish() {
 	defer x.release()
 	e := &x.record
 	if x.model != nil {
-		input, output := x.model.Usage(e.ContentType, x.response.kept)
+		var input, output int64
+		if !x.invented {
+			input, output = x.model.Usage(e.ContentType, x.response.kept)
+		}
 		x.ledger.Used(x.decision, e.Status, input, output)
 		x.learnWanted()
 	}

@@ -72,15 +72,20 @@ func withoutDataset(n *doctree.Node) *doctree.Node {
 	return &bare
 }
 
-// columns checks that all columns that the texts name exist.
+// columns checks that all columns that the texts name exist. What is expected may have braces of its
+// own.
 func (d *decoder) columns(n *doctree.Node, path, file string, columns []string) bool {
 	fine := true
-	for _, key := range []string{"prompt", "turns"} {
+	for _, key := range []string{"prompt", "turns", "id", "expect", "user"} {
+		level, stays := diag.Error, ""
+		if key != "prompt" && key != "turns" {
+			level, stays = diag.Warning, "; the text stays as it is"
+		}
 		eachText(n.Get(key), func(x *doctree.Node) {
 			for _, m := range column.FindAllStringSubmatch(x.Text, -1) {
 				if !slices.Contains(columns, m[1]) {
-					d.report(diag.Error, x.Pos, "dataset", path+"."+key, diag.DidYouMean(m[1], columns), "%s has no column %q; it has %s", file, m[1], strings.Join(columns, ", "))
-					fine = false
+					d.report(level, x.Pos, "dataset", path+"."+key, diag.DidYouMean(m[1], columns), "%s has no column %q; it has %s%s", file, m[1], strings.Join(columns, ", "), stays)
+					fine = fine && level != diag.Error
 				}
 			}
 		})
@@ -177,6 +182,11 @@ func rowsOf(file string, data []byte) (rows []map[string]string, columns []strin
 		case err != nil:
 			return nil, nil, err // the error names line and column
 		case columns == nil:
+			for _, by := range [...][2]string{{";", "semicolons"}, {"\t", "tabs"}} {
+				if len(record) == 1 && r.Comma == ',' && strings.Contains(record[0], by[0]) {
+					return nil, nil, fmt.Errorf("its columns are separated by %s: separate them by commas, or by tabs in a .tsv file", by[1])
+				}
+			}
 			columns = record
 			continue
 		}
