@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -102,13 +103,21 @@ func quoted(list []string) string {
 }
 
 // holds reports whether a reply contains a text, ignoring case unless the demand is exact.
-// It compares composed characters (NFC), since nobody sees how characters are composed.
+// Nobody sees how characters are composed or what kind a space is, so it compares composed
+// characters (NFC) and takes all spaces for the same, as the one in "1 299".
 func (d *Demand) holds(reply, text string) bool {
-	reply, text = norm.NFC.String(reply), norm.NFC.String(text)
+	reply, text = strings.Map(plainSpace, norm.NFC.String(reply)), strings.Map(plainSpace, norm.NFC.String(text))
 	if d.Exact {
 		return strings.Contains(reply, text)
 	}
 	return strings.Contains(strings.ToLower(reply), strings.ToLower(text))
+}
+
+func plainSpace(r rune) rune {
+	if unicode.Is(unicode.Zs, r) {
+		return ' '
+	}
+	return r
 }
 
 // excludes checks for what must not occur: literal patterns in any case, and

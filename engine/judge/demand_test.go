@@ -42,6 +42,8 @@ func TestDemands(t *testing.T) {
 		{Demand{Type: "not_contains", Value: "Ok"}, "it is OK", false, `"Ok" found, but not allowed`},
 		{Demand{Type: "not_contains", Value: "clé"}, "la cle\u0301", false, `"clé" found, but not allowed`},
 		{Demand{Type: "contains", Value: "\u1112\u1161\u11ab", Exact: true}, "\ud55c", true, "\"\u1112\u1161\u11ab\" found"},
+		{Demand{Type: "contains", Value: "1 299 €"}, "1\u00a0299\u202f€", true, `"1 299 €" found`},
+		{Demand{Type: "not_contains", Value: "1\u00a0299"}, "1 299", false, `"1\u00a0299" found, but not allowed`},
 		{Demand{Type: "excludes_pattern", Patterns: []string{"clé"}}, "la cle\u0301", false, `"clé" found, but not allowed`},
 		{Demand{Type: "not_contains", Value: "Ok"}, "no", true, `"Ok" not found, as required`},
 		{Demand{Type: "not_contains", Value: "Ok", Negate: true}, "it is OK", true, `"Ok" found`},
