@@ -260,6 +260,12 @@ func (l *commandLane) command(p process.Paths) process.Command {
 	return l.next(filepath.Join(p.RunDir, "tmp"))
 }
 
+// run runs the next command.
+func (l *commandLane) run(ctx context.Context, stdin []byte) (process.Result, error) {
+	l.runs++
+	return l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Input: stdin, Confirm: true})
+}
+
 func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended, *Failure, error) {
 	e := &ended{cwd: dir}
 	path, err := x.program(c)
@@ -276,8 +282,7 @@ func (x *executor) runCommand(ctx context.Context, c *Case, dir string) (*ended,
 		argv := x.c.set.program.Programs(slices.Concat(c.cli.command, c.cli.argv))
 		return process.Command{Path: path, Argv: argv, Env: x.environment(c, temp), Dir: dir}
 	}
-	l.runs++
-	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Input: []byte(c.cli.stdin), Confirm: true})
+	res, err := l.run(ctx, []byte(c.cli.stdin))
 	if l.setup != nil {
 		return e, &Failure{Category: Runtime, Message: "setup_files: " + diag.Reason(l.setup)}, nil
 	}

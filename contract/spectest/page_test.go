@@ -76,6 +76,7 @@ func TestTranscripts(t *testing.T) {
 		{"another system", transcript(" needs=windows,darwin\n$ false\n"), "(skip)not run: the block on line 1: needs "},
 		{"in the background", transcript(" background ready=$PORT needs=python3\n$ python3 -m http.server $PORT --bind 127.0.0.1\n",
 			" needs=python3\n$ python3 -c 'import os, urllib.request as r; print(r.urlopen(\"http://127.0.0.1:\" + os.environ[\"PORT\"]).status)'\n200\n"), ""},
+		{"beside the background", transcript(" background\n$ sleep 9\n", "\n$ export word=mine\n", "\n$ echo $word\nmine\n"), ""},
 		{"the background ends", transcript(" background ready=$PORT timeout=5s\n$ echo gone; exit 4\n", "\n$ true\n"), "the background block ended with exit status 4: gone"},
 		{"the background ends before it listens", transcript(" background ready=$PORT timeout=5s\n$ echo gone\n", "\n$ true\n"), "the background block ended with exit status 0: gone"},
 		{"the background never listens", transcript(" background ready=$PORT timeout=500ms\n$ sleep 9\n", "\n$ true\n"), "nothing listened at $PORT within 500ms"},

@@ -205,7 +205,15 @@ func (p *pageRun) block(ctx context.Context, a *act, more bool) (over bool, f *F
 		defer func() { err = errors.Join(err, os.Remove(filepath.Join(p.private, blockFile(a)))) }()
 	}
 	for first := 0; first < len(a.steps); {
-		res, err := p.shell(ctx, p.x.commandLane, a, a.steps[first:], more)
+		l, err := p.x.commandLane(ctx, laneKind{limit: a.timeout, shell: p.shellOf(a) == nil})
+		if err != nil {
+			return true, nil, err
+		}
+		run, err := p.shell(l, a, a.steps[first:], more)
+		if err != nil {
+			return true, nil, err
+		}
+		res, err := run(ctx)
 		if err != nil {
 			return true, nil, err
 		}
@@ -275,54 +283,56 @@ func (p *pageRun) lines(out []byte) []string {
 // maxScript is the maximum length of a script argument; Linux allows 128 KiB.
 const maxScript = 100 << 10
 
-// shell runs commands of a block in one shell until the shell or the commands end.
-func (p *pageRun) shell(ctx context.Context, lane func(context.Context, laneKind) (*commandLane, error), a *act, steps []pageStep, more bool) (process.Result, error) {
-	sh := p.shellOf(a)
-	l, err := lane(ctx, laneKind{limit: a.timeout, shell: sh == nil})
-	if err != nil {
-		return process.Result{}, err
-	}
-	if p.untyped = ""; sh != nil {
-		return p.otherShell(ctx, l, sh, a, steps, more)
+// shellRun runs a prepared shell until it or its commands end. A background block's runs beside the
+// rest of the page, and changes nothing of it.
+type shellRun func(context.Context) (process.Result, error)
+
+// shell prepares one shell for commands of a block.
+func (p *pageRun) shell(l *commandLane, a *act, steps []pageStep, more bool) (shellRun, error) {
+	p.untyped = ""
+	if sh := p.shellOf(a); sh != nil {
+		return p.otherShell(l, sh, a, steps, more)
 	}
 	p.shells++
 	script, state := p.script(a, steps, more)
 	var tty *stage.Terminal
+	var err error
 	if t := a.terminal; t != nil {
 		if tty, err = stage.OpenTerminal(t.columns, t.rows, maxOutput, t.keys); err != nil {
-			return process.Result{}, err
+			return nil, err
 		}
 		script = "exec 0<>'" + tty.Path + "' 1>&0\n" + script
 	}
 	if len(script) > maxScript {
 		name := fmt.Sprintf("script-%d", p.shells)
 		if err := stage.Write(p.private, []stage.File{{Path: name, Text: script}}); err != nil {
-			return process.Result{}, fmt.Errorf("writing the commands of a block: %w", err)
+			return nil, fmt.Errorf("writing the commands of a block: %w", err)
 		}
 		script = ". " + shellWord(filepath.Join(p.private, name))
 	}
 	argv := []string{"sh", "-c", script, "sh"}
 	if where, _ := variable(p.env, "PATH"); l.shell == "" || l.where != where {
 		if l.shell, err = p.posixShell(); err != nil {
-			return process.Result{}, campaign.Fatal("transcripts need a shell: %w", err)
+			return nil, campaign.Fatal("transcripts need a shell: %w", err)
 		}
 		l.where = where
 	}
 	l.next = func(string) process.Command {
 		return process.Command{Path: l.shell, Argv: argv, Env: p.env, Dir: p.dir}
 	}
-	l.runs++
-	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
-	p.keepState(state)
-	if tty == nil {
-		return res, err
-	}
-	seen, left, fault := tty.Close()
-	if len(left) > 0 {
-		p.untyped = fmt.Sprintf(" and has not printed %q, which keys wait for", left[0].After)
-	}
-	res.Stdout, res.StdoutSize = screened(seen, a.terminal.rows), int64(len(seen))
-	return res, errors.Join(err, fault)
+	return func(ctx context.Context) (process.Result, error) {
+		res, err := l.run(ctx, nil)
+		p.keepState(state)
+		if tty == nil {
+			return res, err
+		}
+		seen, left, fault := tty.Close()
+		if len(left) > 0 {
+			p.untyped = fmt.Sprintf(" and has not printed %q, which keys wait for", left[0].After)
+		}
+		res.Stdout, res.StdoutSize = screened(seen, a.terminal.rows), int64(len(seen))
+		return res, errors.Join(err, fault)
+	}, nil
 }
 
 // keepState takes over the state file that a shell left for the next. Each shell writes its own

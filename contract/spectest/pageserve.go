@@ -31,10 +31,15 @@ func (p *pageRun) serve(ctx context.Context, a *act) error {
 		cancel()
 		return err
 	}
+	run, err := p.shell(l, a, a.steps, false)
+	if err != nil {
+		cancel()
+		return errors.Join(err, l.runner.Close())
+	}
 	p.serving = append(p.serving, s)
 	go func() {
 		defer close(s.ended)
-		s.result, s.err = p.shell(serving, func(context.Context, laneKind) (*commandLane, error) { return l, nil }, a, a.steps, false)
+		s.result, s.err = run(serving)
 		s.result.Stdout = bytes.Clone(s.result.Stdout)
 		if err := l.runner.Close(); s.err == nil {
 			s.err = err

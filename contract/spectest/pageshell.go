@@ -161,11 +161,11 @@ func (p *pageRun) finds(program string) bool {
 	return err == nil
 }
 
-// otherShell runs commands of a block in a shell other than sh.
-func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *act, steps []pageStep, more bool) (process.Result, error) {
+// otherShell prepares a shell other than sh for commands of a block.
+func (p *pageRun) otherShell(l *commandLane, sh *shell, a *act, steps []pageStep, more bool) (shellRun, error) {
 	path, err := p.found(sh.programs)
 	if err != nil {
-		return process.Result{}, campaign.Fatal("the block on line %d needs %s: %w", a.line, sh.programs[0], err)
+		return nil, campaign.Fatal("the block on line %d needs %s: %w", a.line, sh.programs[0], err)
 	}
 	p.shells++
 	s := &shellScript{name: "script-" + strconv.Itoa(p.shells), marks: !a.background, steps: slices.Clone(steps)}
@@ -180,7 +180,7 @@ func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *
 		s.steps[0].command = strings.Replace(a.language.program, "FILE", file, 1)
 	}
 	if err := stage.Write(p.private, sh.script(s)); err != nil {
-		return process.Result{}, fmt.Errorf("writing the commands of a block: %w", err)
+		return nil, fmt.Errorf("writing the commands of a block: %w", err)
 	}
 	before := leftState{p.dir, slices.Concat(p.env, p.own)}
 	if p.left != nil {
@@ -196,17 +196,18 @@ func (p *pageRun) otherShell(ctx context.Context, l *commandLane, sh *shell, a *
 	l.next = func(string) process.Command {
 		return process.Command{Path: path, Argv: slices.Concat([]string{path}, sh.options, []string{filepath.Join(p.private, s.name+sh.end)}), Env: env, Dir: before.dir}
 	}
-	l.runs++
-	res, err := l.runner.Run(ctx, process.Case{Index: l.runs, RunID: strconv.FormatInt(l.runs, 10), Confirm: true})
-	text := string(res.Stdout)
-	if !strings.Contains(text, pageMark) {
-		text += string(res.Stderr) // why the shell rejected the script
-	}
-	res.Stdout = []byte(strings.ReplaceAll(text, "\r\n", "\n"))
-	if s.state != "" {
-		err = errors.Join(err, p.readState(s.state, before, a))
-	}
-	return res, err
+	return func(ctx context.Context) (process.Result, error) {
+		res, err := l.run(ctx, nil)
+		text := string(res.Stdout)
+		if !strings.Contains(text, pageMark) {
+			text += string(res.Stderr) // why the shell rejected the script
+		}
+		res.Stdout = []byte(strings.ReplaceAll(text, "\r\n", "\n"))
+		if s.state != "" {
+			err = errors.Join(err, p.readState(s.state, before, a))
+		}
+		return res, err
+	}, nil
 }
 
 // readState reads the state that a shell left, unless it was killed. The block's own variables get
