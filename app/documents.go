@@ -31,7 +31,11 @@ func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document,
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			problems = append(problems, diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)})
+			d := diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)}
+			if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
+				d.Hint = "documents are files; a service is tested by: thresh try " + path
+			}
+			problems = append(problems, d)
 			continue
 		}
 		if info.IsDir() {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,10 +52,12 @@ const leasesInFlight = 64
 
 // Connect connects to a fleet's server as the named member.
 func (a *App) Connect(ctx context.Context, access FleetAccess, name string) (*fleet.Link, error) {
-	if access.Token == "" {
-		access.Token = a.getenv("THRESH_FLEET_TOKEN")
-	}
-	return fleet.Connect(ctx, access, name)
+	return fleet.Connect(ctx, a.withToken(access), name)
+}
+
+func (a *App) withToken(access FleetAccess) FleetAccess {
+	access.Token = cmp.Or(access.Token, a.getenv("THRESH_FLEET_TOKEN"))
+	return access
 }
 
 // join makes the fleet execute a job's cases and returns the link to it. leave withdraws the run.
@@ -133,13 +136,16 @@ func (a *App) Work(ctx, kill context.Context, job WorkerJob) error {
 		}
 		w.Keys = keys
 	}
-	link, err := a.Connect(ctx, job.FleetAccess, "worker")
+	link, err := fleet.Await(ctx, a.withToken(job.FleetAccess), "worker", a.note)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil // it was ended while it waited
+		}
 		return err
 	}
 	defer link.Close()
 	raiseProcessors(job.Lanes)
-	a.note("worker with %s at %s", diag.Plural(w.Lanes, "lane"), job.URL)
+	a.note("worker with %s at %s", diag.Plural(w.Lanes, "lane"), link.Place())
 	return w.Serve(ctx, kill, link)
 }
 

@@ -156,7 +156,7 @@ func absoluteWords(words []string) ([]string, error) {
 				if _, there := os.Stat(w); there == nil {
 					return nil, diag.WithHint(diag.Refused("there is no program %s on PATH", w), "for the file in this folder: ./"+w)
 				}
-				return nil, elsewhere(w, diag.Refused("there is no program %s", w))
+				return nil, elsewhere(w, diag.Refused("there is no program %s on PATH", w))
 			}
 			list[i] = path
 		}

@@ -22,6 +22,38 @@ import (
 	"github.com/thresh-dev/thresh/fleet"
 )
 
+// A worker waits for a server that is not there yet, but not for one that does not let it in.
+func TestAwaitedServer(t *testing.T) {
+	t.Parallel() // mostly waits
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	l.Close()
+	said := 0
+	a := fleet.Access{URL: "nats://" + at, Token: "a token of the fleet"}
+	link, err := fleet.Await(t.Context(), a, "worker", func(format string, args ...any) {
+		said++
+		server, err := fleet.Connect(t.Context(), fleet.Access{URL: "embedded:" + at, Token: a.Token, Dir: t.TempDir()}, "coordinator")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.Close)
+		if line := fmt.Sprintf(format, args...); !strings.Contains(line, "no server answers at nats://"+at) {
+			t.Error(line)
+		}
+	})
+	if err != nil || said != 1 {
+		t.Fatal(err, said)
+	}
+	link.Close()
+	a.Token = "another token entirely"
+	if _, err := fleet.Await(t.Context(), a, "worker", func(string, ...any) { said++ }); err == nil || said != 1 {
+		t.Error(err, said)
+	}
+}
+
 // secured starts a server that wants TLS and a token, and returns its address
 // and the file of the certificate to trust.
 func secured(t *testing.T, token string) (url, ca string) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,9 @@ func (c *Coordinator) check(kind, reply string, m *nats.Msg) (in incoming, ok bo
 		c.drop(kind, "", err)
 		if t := c.ticket(m.Subject); t != nil && c.wasRevoked(s.From) {
 			go t.replace(leaseID(m.Subject))
+		}
+		if kind == kindTake && s.stranger { // else its worker waits and nobody knows why
+			c.answer(incoming{m, s, nil, reply}, taken{Refused: "its key is not enrolled"})
 		}
 		return in, false
 	}
@@ -101,6 +105,12 @@ func (c *Coordinator) asked(m *nats.Msg) {
 		return
 	}
 	if !c.believed(kindTake, q.Worker, in.seal) {
+		c.mu.Lock()
+		why := cmp.Or(c.banned[q.Worker], c.banned[in.seal.From])
+		c.mu.Unlock()
+		if why != "" {
+			c.answer(in, taken{Refused: why})
+		}
 		return
 	}
 	// Close does not wait for this goroutine: it ends with the run, and may start while Close

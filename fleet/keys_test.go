@@ -337,6 +337,37 @@ func TestReplayedAnnouncements(t *testing.T) {
 	mu.Unlock()
 }
 
+// A worker whose key is not enrolled any more says that it gets no cases, and why.
+func TestRevokedWorkerSaysSo(t *testing.T) {
+	t.Parallel() // mostly waits
+	y := newYard(t)
+	dir := enrolled(t, "stays", "goes")
+	gone := keysOf(t, dir, fleet.RoleWorker, "goes")
+	if _, err := fleet.Revoke(dir, "goes"); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 100)
+	y.worker(&tally{rounds: 1, perRound: 4}, 1, func(w *fleet.Worker) {
+		w.Keys = gone
+		w.Say = func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }
+	})
+	staying := &tally{rounds: 1, perRound: 4}
+	heard := sync.OnceFunc(func() { // the run lasts until the other worker has spoken
+		for line := range said {
+			if strings.Contains(line, "gives this worker no cases: its key is not enrolled") {
+				return
+			}
+		}
+	})
+	staying.hook = func(campaign.Lane, campaign.Case) error { heard(); return nil }
+	y.worker(staying, 1, func(w *fleet.Worker) { w.Keys = keysOf(t, dir, fleet.RoleWorker, "stays") })
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if _, err := y.run(ctx, &tally{rounds: 1, perRound: 4}, true, func(s *fleet.Settings) { s.Keys = keysOf(t, dir, fleet.RoleCoordinator, "coordinator") }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What a revoked worker has taken is given out again as soon as it speaks, not
 // when it gives up waiting for an answer.
 func TestLeasesOfARevokedWorker(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/thresh-dev/thresh/campaign"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/run"
 )
 
@@ -41,7 +42,10 @@ const queueID = "queue"
 // longer.
 const takeFor = time.Second
 
-var errUnable = errors.New("it cannot be run here")
+var (
+	errUnable  = errors.New("it cannot be run here")
+	errRefused = errors.New("the coordinator gives this worker no cases")
+)
 
 // next takes one lease, if one arrives in time, and works on it.
 func (x *laneWork) next() error {
@@ -50,8 +54,15 @@ func (x *laneWork) next() error {
 	ctx, cancel := context.WithTimeout(x.s.kill, 3*takeFor)
 	defer cancel()
 	var t taken
-	if err := (&dispatch{x: x, id: queueID}).ask(ctx, kindTake, mustJSON(take{x.s.w.id}), &t); err != nil || t.Lease == nil {
+	if err := (&dispatch{x: x, id: queueID}).ask(ctx, kindTake, mustJSON(take{x.s.w.id}), &t); err != nil {
 		return err
+	}
+	if t.Refused != "" {
+		x.s.refused.Do(func() { x.s.w.Say("run %s gives this worker no cases: %s", x.s.ann.Run, diag.Cut(t.Refused, 200)) })
+		return errRefused
+	}
+	if t.Lease == nil {
+		return nil
 	}
 	x.s.w.busy.Add(1)
 	x.unable = false

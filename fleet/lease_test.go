@@ -186,7 +186,7 @@ func (d *benchDesk) listen(t *testing.T) {
 // serves has the lane work on a lease and says what becomes of it.
 func (d *benchDesk) serves(t *testing.T, l *lease) string {
 	t.Helper()
-	d.serve(taken{l, 3})
+	d.serve(taken{Lease: l, Deliveries: 3})
 	if err := d.s.w.link.nc.Flush(); err != nil {
 		t.Error(err)
 	}
@@ -362,7 +362,7 @@ func TestLease(t *testing.T) {
 		for _, l := range []lease{{}, {}, {Campaign: 1}, {Campaign: 1, Cold: true}, {Cold: true}} {
 			l.ID, l.State, l.Base = "L", "S", 10
 			d.grant.Ranges = [][2]int64{{10, 11}}
-			d.serve(taken{&l, 3})
+			d.serve(taken{Lease: &l, Deliveries: 3})
 		}
 		d.close()
 		d.close() // what is closed is not closed again

@@ -104,6 +104,30 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 	return l, nil
 }
 
+// Await connects to a server as [Connect] does, and waits for one that does not answer yet: a worker
+// may be there before the run that starts the server.
+func Await(ctx context.Context, a Access, name string, say func(format string, args ...any)) (*Link, error) {
+	for said := false; ; {
+		l, err := Connect(ctx, a, name)
+		dial := new(net.OpError)
+		if err == nil || !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout) && !(errors.As(err, &dial) && dial.Op == "dial") {
+			return l, err
+		}
+		if !said {
+			say("no server answers at %s yet; waiting for it", redact(a.URL))
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// Place returns the server's address without secrets.
+func (l *Link) Place() string { return redact(l.url) }
+
 // tokens returns the tokens that URLs have in place of a user.
 func tokens(urls string) (list []string) {
 	for s := range strings.SplitSeq(urls, ",") {

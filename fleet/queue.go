@@ -70,7 +70,7 @@ func (q *queue) tryTake(now time.Time) (t taken, changed <-chan struct{}, after 
 		if left <= 0 {
 			l.from = now.Add(unclaimedFor)
 			l.deliveries++
-			return taken{&l.lease, l.deliveries}, nil, 0
+			return taken{Lease: &l.lease, Deliveries: l.deliveries}, nil, 0
 		}
 		after = min(after, left)
 	}

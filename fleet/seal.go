@@ -45,6 +45,8 @@ type seal struct {
 	Nonce   string    `json:"nonce,omitempty"`
 	Expires time.Time `json:"expires"`
 	name    string    // name of the member with the key, once the signature is checked
+	// stranger says that the signature is that of From, which is not enrolled.
+	stranger bool
 }
 
 // channel signs and checks the messages about one run. Without keys, messages are unsigned.
@@ -103,6 +105,7 @@ func (c channel) open(kind, lease, nonce, role string, b []byte) (seal, []byte, 
 	public, err := nkeys.FromPublicKey(s.From)
 	switch {
 	case !known || err != nil:
+		s.stranger = err == nil && public.Verify(b[:len(b)-signatureSize], signature) == nil
 		return s, nil, fmt.Errorf("signed with key %s, which is not enrolled", diag.Cut(s.From, 60))
 	case public.Verify(b[:len(b)-signatureSize], signature) != nil:
 		return s, nil, fmt.Errorf("the signature is not one of %s", m.Name)

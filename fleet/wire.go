@@ -30,10 +30,12 @@ type take struct {
 	Worker string `json:"worker"`
 }
 
-// taken answers a take with a lease and how often it was given out, or with no lease.
+// taken answers a take with a lease and how often it was given out, or with no lease and perhaps
+// why this worker gets none.
 type taken struct {
 	Lease      *lease `json:"lease,omitempty"`
 	Deliveries uint64 `json:"deliveries,omitempty"`
+	Refused    string `json:"refused,omitempty"`
 }
 
 // hold reports that a worker is busy with a lease or gives it back. It has no answer.

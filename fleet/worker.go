@@ -256,6 +256,7 @@ type session struct {
 	states    []*states
 	unfit     string
 	lanes     sync.WaitGroup
+	refused   sync.Once // says that the coordinator gives no cases
 
 	mu    sync.Mutex
 	open  map[int]*open // by campaign

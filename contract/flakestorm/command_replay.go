@@ -30,7 +30,8 @@ With --from-langsmith or --from-langsmith-project, runs are fetched into replay
 files first (LANGSMITH_API_KEY, and LANGSMITH_ENDPOINT for a server of your own);
 --run then replays them.`,
 		Example: `  thresh flakestorm replay run replays/
-  thresh flakestorm replay run --from-langsmith-project support --filter-status error -o replays --run`,
+  thresh flakestorm replay run --from-langsmith-project support \
+      --filter-status error -o replays --run`,
 		Most: 1,
 	}, func(fs campaign.Flags) {
 		registerLangsmith(fs, &live)

@@ -30,7 +30,7 @@ repeat of the model that may continue does so as long as the trace does.
 Exit codes: 0 the model allows all steps, 1 it does not, 2 a file was refused, 3 the
 trace says too little to tell.`,
 		Example: `  thresh fresnelfir conform trace.jsonl --model shop.model.star
-  thresh fresnelfir conform trace.jsonl --model shop.model.star -o trace.itf.json
+  thresh fresnelfir conform trace.jsonl --model shop.json -o trace.itf.json
   thresh fresnelfir conform trace.itf.json --model shop.json`,
 		Least: 1, Most: 1, Required: []string{"model"},
 		Flags: func(fs campaign.Flags) {

@@ -157,7 +157,7 @@ read, or as the lines of JSON that thresh fresnelfir conform reads.
 
 Exit codes: 0 written, 2 a file was refused.`,
 		Example: `  thresh promote F-1a2b3c4d5e
-  thresh fresnelfir trace regressions/F-1a2b3c4d5e/capsule.json -o finding.itf.json`,
+  thresh fresnelfir trace regressions/F-1a2b3c4d5e/capsule.json -o f.itf.json`,
 		Least: 1, Most: 1,
 		Flags: func(fs campaign.Flags) { traceFlag(fs, &file, "the steps") },
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {

@@ -169,8 +169,8 @@ summary.json and triage/. Prints the campaign's id and folder.
 Exit 0 says that the campaign was written, whatever it found; --fail-on makes
 verdicts count. Its run is stored in <work_root_base>/.thresh unless --store says
 otherwise, so that findings can be shown, replayed and shrunk.`,
-		Example: `  thresh fuzzspec campaign --spec spec.json --cases 1000 --exec --stop-on NONE -j 4
-  thresh fuzzspec campaign --spec spec.json --cases 1000 --exec --fail-on FAIL,TIMEOUT`,
+		Example: `  thresh fuzzspec campaign --spec spec.json --cases 1000 --exec --stop-on NONE
+  thresh fuzzspec campaign --spec spec.json --cases 1000 --exec --fail-on FAIL`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			o := d.Order()
 			if o.Cases < 1 {

@@ -117,7 +117,8 @@ func evalCommand() campaign.Command {
 prints its signature. Nothing is run.
 
 Exit codes: 0 the verdict was written, whatever it is, 1 it could not be.`,
-		Example: `  thresh fuzzspec eval-run --work-root-base /tmp/work --run-id cmp_1234abcd_s0_case_000007`,
+		Example: `  thresh fuzzspec eval-run --work-root-base work \
+      --run-id cmp_1234abcd_s0_case_000007`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			signature, err := EvaluateFolder(base, id, patch)
 			if signature != "" {
@@ -150,7 +151,8 @@ and writes triage/triage.json, triage/triage.md and the top clusters in
 summary.json. Nothing is run and nothing is printed.
 
 Exit codes: 0 the files were written, 1 they could not be.`,
-		Example: `  thresh fuzzspec triage-campaign --work-root-base /tmp/work --campaign-id cmp_1234abcd_s0`,
+		Example: `  thresh fuzzspec triage-campaign --work-root-base work \
+      --campaign-id cmp_1234abcd_s0`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			pass, err := parseBool("include-pass", includePass)
 			if err != nil {

@@ -136,7 +136,7 @@ func (k *Contract) Compiler(compile compiler) *Contract {
 func (k *Contract) ccCommand(name string) campaign.Command {
 	return campaign.Command{
 		Use:     name + " [ARGUMENT...]",
-		Summary: "Compile for --guided as clang does (thresh help fuzzspec " + name + ")",
+		Summary: "Compile for --guided as clang does",
 		Long: `Compiles and links as clang does (clang++ for c++), with a count of every edge that
 the program takes. --guided learns from these counts, and ends a case that takes too
 many of them, without a clock. It also learns what the program compares

@@ -152,7 +152,8 @@ timeout-SHA1, for go to a file that go test runs as a regression test of a fuzz 
 one []byte, for go-string of one that takes one string.`,
 		Example: `  thresh fuzzspec corpus export corpus --to seeds --as afl
   thresh fuzzspec corpus export --run latest --to found
-  thresh fuzzspec corpus export --run latest --findings --to testdata/fuzz/FuzzParse --as go`,
+  thresh fuzzspec corpus export --run latest --findings --as go \
+      --to testdata/fuzz/FuzzParse`,
 		Least: 0, Most: -1, Store: true,
 		Values: map[string][]string{"as": corpusForms},
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {

@@ -66,8 +66,8 @@ reported; the other children were made), 2 a seed, an operator or the command
 line was refused (all errors are reported; the other seeds have children), 3 the
 environment failed.`,
 		Example: `  thresh mutate -n 20 --strength 1-3 < seeds.jsonl > children.jsonl
-  thresh mutate --in seeds.csv --out children.jsonl --resume --bucket LLM01_PROMPT_INJECTION
-  echo "Keep the key to yourself." | thresh mutate --op op_enc_base64 --strength 2 --seed-base 1 --testcase-id t:0`,
+  thresh mutate --in seeds.csv --out children.jsonl --bucket prompt-injection
+  echo "Keep the key." | thresh mutate --op op_enc_base64 --testcase-id t:0`,
 		Run: func(ctx context.Context, d campaign.Desk, _ []string) error {
 			if f.op != "" {
 				return k.mutateOnce(ctx, d, &f)

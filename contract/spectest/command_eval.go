@@ -29,10 +29,10 @@ it is the text itself. Every value is bounded as in a case.
 
 Exit codes: 0 there is a value, 1 there is an error, 2 the expression or the
 subject is not JSON, or the subject cannot be read.`,
-		Example: `  thresh spectest eval --expr '["add", 1, ["len", ["subject"]]]' --subject list.json
-  thresh spectest eval --expr '$.status == "paid" and len($.items) == 2' --subject order.json
+		Example: `  thresh spectest eval -e '["add", 1, ["len", ["subject"]]]' --subject list.json
+  thresh spectest eval -e '$.status == "paid"' --subject order.json
   thresh spectest eval -i --subject order.json
-  echo some text | thresh spectest eval --expr '["contains", "me te"]' --text --subject -`,
+  echo text | thresh spectest eval -e '["contains", "ex"]' --text --subject -`,
 		Run: func(_ context.Context, d campaign.Desk, _ []string) error {
 			for name, n := range map[string]int{"max-steps": budget.Steps, "max-nodes": budget.Nodes, "max-literal-bytes": budget.LiteralBytes, "timeout-ms": ms + 1} {
 				if n < 1 {

@@ -28,7 +28,7 @@ Exit codes: 0 done, with --check 1 if a document is not in form or a block canno
 be read, 2 usage.`,
 		Example: `  thresh spectest fmt docs/
   thresh spectest fmt --write docs/
-  thresh spectest fmt --check docs/     for CI`,
+  thresh spectest fmt --check docs/     # for CI`,
 		Least: 1, Most: -1,
 		Run: func(ctx context.Context, d campaign.Desk, args []string) error {
 			if check && write {

@@ -235,7 +235,7 @@ reported with its line: an error if the document would say something else.
 Exit codes: 0 all of it was imported, perhaps with warnings, 2 it was refused.`,
 		Example: `  thresh spectest import cram tests/list.t > list.md
   thresh spectest import hurl shop.hurl > shop.spec.md
-  echo "curl -H 'Accept: text/plain' http://localhost:8080/orders" | thresh spectest import curl - > orders.spec.md`,
+  echo "curl http://localhost/orders" | thresh spectest import curl - > o.md`,
 		Least: 2, Most: 2,
 		Run: func(_ context.Context, d campaign.Desk, args []string) error {
 			read := map[string]func(*imported, string){"cram": fromCram, "hurl": fromHurl, "curl": fromCurl}[args[0]]

@@ -102,7 +102,12 @@ func (a *application) contractCommand(k campaign.Contract, x campaign.Command, l
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	c.DisableFlagParsing = x.Raw
-	c.RunE = func(c *cobra.Command, args []string) error { return d.run(c.Context(), x, args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if x.Raw && slices.Equal(args, []string{"--help"}) { // else the other program's, in which Thresh does not occur
+			return c.Help()
+		}
+		return d.run(c.Context(), x, args)
+	}
 	return c
 }
 

@@ -23,7 +23,7 @@ func showExamples(c *cobra.Command) {
 	var first []string
 	for _, sub := range c.Commands() {
 		showExamples(sub)
-		if line, _, _ := strings.Cut(sub.Example, "\n"); line != "" && !sub.Hidden && len(first) < 4 && !slices.Contains(first, line) {
+		if line := firstExample(sub.Example); line != "" && !sub.Hidden && len(first) < 4 && !slices.Contains(first, line) {
 			first = append(first, line)
 		}
 	}
@@ -34,6 +34,17 @@ func showExamples(c *cobra.Command) {
 		c.Short = "Print a script with which a shell completes commands"
 		c.Long = "Completion prints a script for a shell. With it, the shell completes commands, flags,\nruns, findings and formats. The help of each shell says where the script goes."
 	}
+}
+
+// firstExample returns the first command of an example, with the lines that a backslash adds to it.
+func firstExample(text string) string {
+	var first []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if first = append(first, line); !strings.HasSuffix(line, `\`) {
+			break
+		}
+	}
+	return strings.Join(first, "\n")
 }
 
 // completions makes shells complete the arguments and flag values of verbs.

@@ -41,8 +41,8 @@ shows the worst finding of each format; thresh report shows all of them.
 
 Exit code 1 means that planted bugs were found.`,
 		Example: `  thresh demo
-  thresh demo --cases 0             every case; takes a minute
-  thresh report                     every finding of that run`,
+  thresh demo --cases 0             # every case; takes a minute
+  thresh report                     # every finding of that run`,
 		Args: cobra.NoArgs,
 	}
 	var f runFlags

@@ -130,12 +130,15 @@ Whoever can write to the server decides what a worker runs, so it requires
 named in documents must exist here, byte for byte the same, and be allowed as for
 a run.
 
+A worker waits for a server that does not answer yet.
+
 On Ctrl-C or SIGTERM, running cases are finished and the others returned. A second
 one ends the running cases too.`,
 		Example: `  thresh worker --fleet nats://build-server:4222 --fleet-keys keys/
-  thresh worker --keygen run.key    # then: thresh run --sign run.key, worker --trust run.key.pub
+  thresh worker --keygen run.key       # for thresh run --sign run.key
   thresh worker --fleet nats://build-server:4222 --trust run.key.pub
-  thresh worker --fleet nats://build-server:4222 --trust run.key.pub -j 16 --labels gpu,ffmpeg`,
+  thresh worker --fleet nats://build-server:4222 --trust run.key.pub \
+      -j 16 --labels gpu,ffmpeg`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if keygen != "" {
@@ -150,6 +153,10 @@ one ends the running cases too.`,
 			}
 			if err := f.validate(); err != nil {
 				return err
+			}
+			if strings.HasPrefix(f.URL, "embedded") {
+				return diag.WithHint(usagef("thresh worker needs the URL of a server, got --fleet %s", f.URL),
+					"thresh run --fleet embedded starts one, and prints what to type for its workers")
 			}
 			said := 0
 			for _, is := range []bool{trust != "", keys != "", all} {

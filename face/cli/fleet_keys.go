@@ -20,7 +20,8 @@ With --fleet-keys DIR, run and worker sign every message and drop what no member
 signed. Copy the trust list and one worker's key to each worker's machine.`,
 		Example: `  thresh fleet init keys/
   thresh run specs/ --fleet embedded:4222 --fleet-keys keys/
-  thresh worker --fleet nats://127.0.0.1:4222 --fleet-token TOKEN --fleet-keys keys/
+  thresh worker --fleet nats://127.0.0.1:4222 --fleet-token TOKEN \
+      --fleet-keys keys/
   thresh fleet enroll keys/ gpu-box     # makes keys/gpu-box.key
   thresh fleet revoke keys/ gpu-box
   thresh fleet list keys/`,
@@ -46,7 +47,7 @@ signed. Copy the trust list and one worker's key to each worker's machine.`,
 	enroll := &cobra.Command{
 		Use: "enroll DIR NAME", Short: "Add a worker to the trust list", Args: cobra.ExactArgs(2),
 		Example: `  thresh fleet enroll keys/ gpu-box
-  thresh fleet enroll keys/ gpu-box --key UCXZ...   # its private key stays where it is`,
+  thresh fleet enroll keys/ gpu-box --key UCXZ...   # made on gpu-box`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := app.EnrollWorker(args[0], args[1], key)
 			if err != nil {

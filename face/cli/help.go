@@ -25,7 +25,9 @@ func readableHelp(root *cobra.Command) {
 		err := usage(c)
 		c.SetOut(out)
 		flags := c.LocalFlags()
-		fmt.Fprint(out, strings.Replace(text.String(), strings.TrimRight(flags.FlagUsages(), " \n"), flagTexts(flags), 1))
+		page := strings.Replace(text.String(), strings.TrimRight(flags.FlagUsages(), " \n"), flagTexts(flags), 1)
+		// The line of the library does not fit a terminal where the names are long.
+		fmt.Fprint(out, strings.Replace(page, " for more information about a command.", " for the help of a command.", 1))
 		return err
 	})
 }

@@ -171,11 +171,11 @@ Runs are kept in the folder .thresh, where the commands below find them.
 
 Exit codes of every command: 0 all held, 1 findings or failures, 2 a document or
 the command line was refused, 3 the environment failed, 130 interrupted.`,
-		Example: `  thresh demo                          see it work, nothing to set up
-  thresh run spec.json                 run a campaign
-  thresh check spec.json               find mistakes without running anything
-  thresh show F-3fa9c1d2e0             show a finding
-  thresh replay F-3fa9c1d2e0           does it still fail? exit 1: yes, 0: no`,
+		Example: `  thresh demo                   # see it work, nothing to set up
+  thresh run spec.json          # run a campaign
+  thresh check spec.json        # find mistakes without running anything
+  thresh show F-3fa9c1d2e0      # show a finding
+  thresh replay F-3fa9c1d2e0    # does it still fail? exit 1: yes, 0: no`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

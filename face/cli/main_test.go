@@ -24,7 +24,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		if row := fmt.Sprintf("  %-*s %s", c.NamePadding(), c.Name(), c.Short); utf8.RuneCountInString(row) > helpWidth {
 			t.Errorf("a row of the commands is wider than a terminal: %q", row)
 		}
-		for line := range strings.Lines(c.Long + "\n" + flagTexts(c.LocalFlags())) {
+		for line := range strings.Lines(c.Long + "\n" + c.Example + "\n" + flagTexts(c.LocalFlags())) {
 			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > helpWidth {
 				t.Errorf("%s: a line of the help is wider than a terminal: %q", c.CommandPath(), line)
 			}
@@ -41,7 +41,17 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		if !strings.Contains(c.Example, c.CommandPath()) {
 			t.Errorf("%s: no example shows it:\n%s", c.CommandPath(), c.Example)
 		}
-		for line := range strings.Lines(c.Example) {
+		continued := false
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			command, note, noted := strings.Cut(line, "   ")
+			if noted && strings.TrimSpace(command) != "" && !strings.HasPrefix(strings.TrimSpace(note), "# ") {
+				t.Errorf("%s: a shell takes the explanation of an example for arguments: %q", c.CommandPath(), line)
+			}
+			more := continued
+			continued = strings.HasSuffix(line, ` \`)
+			if more {
+				continue
+			}
 			if !strings.HasPrefix(line, "  thresh ") && !(strings.HasPrefix(line, "  ") && (strings.Contains(line, "| thresh ") || strings.Contains(line, `="thresh `))) {
 				t.Errorf("%s: an example must be indented by two and begin with thresh, or hand it on: %q", c.CommandPath(), line)
 			}

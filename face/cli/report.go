@@ -23,7 +23,7 @@ func (a *application) reportCommand() *cobra.Command {
 unique beginning of one, "latest" (the default) or "latest~1".`,
 		Example: `  thresh report --format html -o report.html
   thresh report latest~1 --format json | jq .verdict
-  thresh report --format schema           the JSON Schema of the JSON report`,
+  thresh report --format schema           # the JSON Schema of the JSON report`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format == "schema" {

@@ -32,9 +32,9 @@ thresh replay RUN#CASE runs the case again.
 runs a case again, writes its files in the layout of its format and prints their
 folder; for a finding it takes the first case, whatever CASE says. --json prints
 the JSON report of the run, or the finding or case as that report has it.`,
-		Example: `  thresh show                               the newest run
+		Example: `  thresh show                               # the newest run
   thresh show F-3fa9c1d2e0
-  thresh show latest#17                     one case of it
+  thresh show latest#17                     # one case of it
   thresh show F-3fa9c1d2e0 --raw minimized > crash.bin
   thresh show latest --materialize 17
   thresh show F-3fa9c1d2e0 --json | jq -r .title`,

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -143,7 +144,11 @@ func (a *application) listen(ctx context.Context, st *app.Store, at pagesAt) (*p
 	}
 	l, err := net.Listen("tcp", at.addr)
 	if err != nil {
-		return nil, diag.Environment("serve pages on %s: %w", at.addr, err)
+		err = diag.Environment("serve pages on %s: %w", at.addr, err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = diag.WithHint(err, "--addr 127.0.0.1:0 takes a free port")
+		}
+		return nil, err
 	}
 	u := url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
 	if ip, err := netip.ParseAddrPort(u.Host); err == nil && ip.Addr().IsUnspecified() && app.HostName() != "" {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -143,6 +144,12 @@ func TestUIRefuses(t *testing.T) {
 		t.Errorf("a short token: %s", out)
 	}
 	expect(t, l.stored("ui", "--addr", "192.0.2.1:0"), 3, "serve pages on 192.0.2.1:0")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	expect(t, l.stored("ui", "--addr", taken.Addr().String()), 3, "address already in use", "--addr 127.0.0.1:0 takes a free port")
 }
 
 // thresh run tells where its pages are, and ends when the run does where there

@@ -26,9 +26,8 @@ func usageOf(c *cobra.Command, err error) error {
 
 // exampleOf returns the first example of a command, without its explanation.
 func exampleOf(c *cobra.Command) string {
-	line := strings.TrimSpace(diag.FirstLine(c.Example))
-	line, _, _ = strings.Cut(line, "   ")
-	return line
+	line, _, _ := strings.Cut(firstExample(c.Example), "   # ")
+	return strings.TrimSpace(line)
 }
 
 var (

@@ -219,8 +219,8 @@ func (d *Dir) Refresh(id string) (bool, error) {
 	defer l.Close()
 	now := time.Now()
 	err = os.Chtimes(path, now, now)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return false, nil // the file of another user is replaced
 	}
 	return err == nil, err
 }
