@@ -6,11 +6,11 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +32,8 @@ const (
 	lookAtMost   = 8 * time.Second // for all inputs together
 	lookShare    = 4               // divisor: looking takes at most this part of the trial's time
 	lookDamaged  = 300             // number of damaged inputs
+	leastDamaged = 20              // number of them without regard to time, if they take less than leastLook
+	leastLook    = time.Second
 	lookMaxSeeds = 200
 	fewFormats   = 2               // at most this many generated seeds accepted: the program is made for another format
 	mostOpenings = 24              // number of inputs that get further
@@ -210,7 +212,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 	if len(f.Seeds) == 0 {
 		if !f.Made {
 			return diag.WithHint(diag.Refused("%s accepts none of the seeds: %s", f.Command[0], last.cause.Title),
-				"give inputs that it accepts; in the command, their path is written "+draft.Mark+"; it gets none of your environment but what you put before it: env NAME=VALUE "+f.Command[0])
+				"give inputs that it accepts; in the command, their path is written "+draft.Mark+"; it gets none of your environment but what you put before it: env NAME=VALUE "+f.Command[0]+"; it starts in an empty folder: for this one, write ./")
 		}
 		f.Seeds = []draft.Seed{{Name: "seed.txt", Data: []byte("hello world\n")}}
 		f.Slowest, sum = last.elapsed, last.elapsed
@@ -237,7 +239,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 			return err
 		}
 	}
-	more, err := p.damaged(ctx, f.Seeds)
+	more, err := p.damaged(ctx, f.Seeds, min(leastDamaged, int(leastLook/max(f.Usual, 1))))
 	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
 	return err
 }
@@ -305,18 +307,23 @@ var usualVariables = []string{"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SH
 // named returns the variables of an environment that a program's file holds as words, other than
 // the usual ones.
 func named(file []byte, environ []string) []string {
-	var names []string
+	set := make(map[string]bool) // whether the file names it
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
-		if !variable().MatchString(name) || slices.Contains(usualVariables, name) || strings.HasPrefix(name, "LC_") {
-			continue
-		}
-		if regexp.MustCompile(`(^|\W)` + name + `($|\W)`).Match(file) {
-			names = append(names, name)
+		if variable().MatchString(name) && !slices.Contains(usualVariables, name) && !strings.HasPrefix(name, "LC_") {
+			set[name] = false
 		}
 	}
-	slices.Sort(names)
-	return names
+	// One pass, as a program in Go or Rust has megabytes.
+	for word := range bytes.FieldsFuncSeq(file, func(r rune) bool {
+		return r != '_' && !('0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
+	}) {
+		if _, ok := set[string(word)]; ok {
+			set[string(word)] = true
+		}
+	}
+	maps.DeleteFunc(set, func(_ string, found bool) bool { return !found })
+	return slices.Sorted(maps.Keys(set))
 }
 
 // variable matches names long enough to stand in a file for the variable alone.
@@ -345,8 +352,9 @@ func unsanitized(file []byte) bool {
 	return true
 }
 
-// damaged returns the exit codes with which the program refuses damaged inputs.
-func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, err error) {
+// damaged returns the exit codes with which the program refuses damaged inputs. It tries at least
+// some, however long the seeds took: with none, every refusal would be a finding.
+func (p *probe) damaged(ctx context.Context, seeds []draft.Seed, least int) (exits []int, err error) {
 	var corpus [][]byte
 	for _, s := range seeds {
 		corpus = append(corpus, s.Data)
@@ -365,7 +373,7 @@ func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, e
 		if e.cause.Class == crash.ClassExit {
 			exits = append(exits, e.exit)
 		}
-		if time.Now().After(p.end) {
+		if int(i) >= least && time.Now().After(p.end) {
 			break
 		}
 	}

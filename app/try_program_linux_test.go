@@ -131,6 +131,20 @@ func TestOpeningsBesideAFormat(t *testing.T) {
 	}
 }
 
+// However long the seeds take, a look learns how the program refuses inputs.
+func TestDamagedInputsWithoutTime(t *testing.T) {
+	p := &probe{run: func(_ context.Context, in []byte) (e ended, err error) {
+		if len(in) > 0 && string(in) != "seed" {
+			e.cause.Class, e.exit = crash.ClassExit, 3
+		}
+		return e, nil
+	}}
+	f := &draft.ProgramFacts{Command: []string{"p"}}
+	if err := p.learn(t.Context(), f, []draft.Seed{{Name: "a", Data: []byte("seed")}}, 1); err != nil || !slices.Equal(f.Exits, []int{3}) {
+		t.Errorf("%v, %v, want exit code 3", f.Exits, err)
+	}
+}
+
 func TestVariablesThatAProgramNames(t *testing.T) {
 	environ := []string{"PARSER_HOME=/x", "PARSER=1", "LIMIT=5", "HOME=/root", "LC_ALL=C", "TZX=1", "odd.name=1", "MODE_2=a=b"}
 	for text, want := range map[string]string{

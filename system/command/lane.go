@@ -335,7 +335,8 @@ func calibrate(ctx context.Context, plan *process.Plan, spawn executor) (short, 
 		return plan.Timeout, 0, nil
 	}
 	var took []time.Duration
-	for range calibrationRuns {
+	sum := time.Duration(0)
+	for len(took) < calibrationRuns && sum < longTrial {
 		res, err := spawn.run(ctx, probeID, plan.Calibrate, plan.Timeout)
 		if err != nil {
 			return 0, 0, fmt.Errorf("run the program with the seed to learn how long it takes: %w", err)
@@ -343,7 +344,7 @@ func calibrate(ctx context.Context, plan *process.Plan, spawn executor) (short, 
 		if res.Status == process.TimedOut || res.Elapsed*shortFactor >= plan.Timeout {
 			return plan.Timeout, res.Elapsed, nil
 		}
-		took = append(took, res.Elapsed)
+		took, sum = append(took, res.Elapsed), sum+res.Elapsed
 	}
 	slices.Sort(took)
 	usual = took[len(took)/2]

@@ -208,6 +208,8 @@ func TestCalibration(t *testing.T) {
 		{[]time.Duration{100 * ms}, time.Second, time.Second, 100 * ms, 1},
 		{[]time.Duration{99 * ms}, time.Second, 990 * ms, 99 * ms, 5},
 		{[]time.Duration{90 * ms, 8 * ms, 70 * ms, 6 * ms, 9 * ms}, time.Second, 90 * ms, 9 * ms, 5},
+		{[]time.Duration{1200 * ms}, 30 * time.Second, 12 * time.Second, 1200 * ms, 1},
+		{[]time.Duration{400 * ms}, 30 * time.Second, 4 * time.Second, 400 * ms, 3},
 		{[]time.Duration{ms, 0}, time.Second, time.Second, 0, 2}, // 0: ended at the limit
 	} {
 		s := &scripted{kind: process.Spawn}
