@@ -320,9 +320,8 @@ func (hanging) Call(context.Context, agentcall.Call) (agentcall.Reply, error) {
 	return agentcall.Reply{End: agentcall.TimedOut, Error: "no answer", Attempts: 1, Latency: time.Second + 1}, nil
 }
 
-// A tool means the same requests in faults, rules and recorded answers: not those below its own,
-// such as /visits/a/pay of visits, also in a case without such a request if the first prompt has it.
-func TestRequestsBelowATool(t *testing.T) {
+// visiting is the contract with an agent that posts to the paths in its prompt.
+func visiting(home string) *flakestorm.Contract {
 	paths := regexp.MustCompile(`/\S+`)
 	open := func(context.Context, agentcall.Plan, int, []string) (agentcall.Agent, error) {
 		return actor{call: func(c agentcall.Call) (string, error) {
@@ -335,7 +334,7 @@ func TestRequestsBelowATool(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			said := ""
 			for _, path := range paths.FindAllString(c.Prompt, -1) {
-				r, err := (&http.Client{Transport: transport}).Post("http://clinic.invalid"+path, "application/json", strings.NewReader("{}"))
+				r, err := (&http.Client{Transport: transport}).Post(home+path, "application/json", strings.NewReader("{}"))
 				if err != nil {
 					return "", err
 				}
@@ -345,7 +344,31 @@ func TestRequestsBelowATool(t *testing.T) {
 			return said, nil
 		}}, nil
 	}
-	on := flakestorm.New(flakestorm.Targets{Agents: open, Faults: fault.Options{}.Open, Measures: embed.Open, Variants: shelf{}})
+	return flakestorm.New(flakestorm.Targets{Agents: open, Faults: fault.Options{}.Open, Measures: embed.Open, Variants: shelf{}})
+}
+
+// A tool's answer in JSON has the characters that it means, however it is written: rules over the
+// trace find them and the evidence shows them.
+func TestEscapedAnswers(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"name": "J\u00fcrgen"}`)
+	}))
+	defer s.Close()
+	p := playBy(t, visiting(s.URL), spec(t, "agent: {type: command, command: [clinic]}\nphases: [contract]\ngolden_prompts: [Go to /names]\ncontract:\n"+
+		"  name: c\n  invariants: [{id: named, type: trace, event: {tool: names, text: Jürgen}}]\n  chaos_matrix: [{name: calm}]\n"))
+	k, ok := campaign.As[*flakestorm.Campaign](p.campaign)
+	if !ok || p.count(campaign.VerdictPass) != 1 {
+		t.Fatal(p.titles())
+	}
+	if text := k.Describe(nil, campaign.Case{Index: -1}, p.outcomes[0], nil)[0].Text.Body; !strings.Contains(text, `{"name": "Jürgen"}`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// A tool means the same requests in faults, rules and recorded answers: not those below its own,
+// such as /visits/a/pay of visits, also in a case without such a request if the first prompt has it.
+func TestRequestsBelowATool(t *testing.T) {
+	on := visiting("http://clinic.invalid")
 	document := "agent: {type: command, command: [clinic]}\nchecks: off\nphases: [chaos, contract, replay]\n" +
 		"golden_prompts: [Go to /visits, Go to /visits/a/pay, Go to /visits/a/pay and /visits]\n" +
 		"replays: {sessions: [{id: r, input: Go to /visits/a/pay and /visits, contract: c, tool_responses: [{tool: visits, status: 201, response: {}}]}]}\n" +

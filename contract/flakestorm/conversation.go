@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
@@ -71,7 +72,7 @@ func (s *script) exchange(x *transcript, e *fault.Exchange) {
 			body = a.Response
 		}
 	}
-	answer := cmp.Or(cut(strings.TrimSpace(string(body)), maxShown), e.Error)
+	answer := cmp.Or(cut(strings.TrimSpace(jsontree.Readable(string(body))), maxShown), e.Error)
 	if e.Status >= 400 || answer == "" && e.Status > 0 {
 		answer = strings.TrimSuffix(fmt.Sprintf("status %d: %s", e.Status, answer), ": ")
 	}
@@ -101,7 +102,7 @@ func (x *transcript) arguments(e *fault.Exchange) string {
 				continue
 			}
 			if n--; n < 0 && string(t.Args) != "null" {
-				return cut(string(t.Args), 500)
+				return cut(jsontree.Readable(string(t.Args)), 500)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/contract/flakestorm/record"
 	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/fault"
+	"github.com/thresh-dev/thresh/engine/jsontree"
 	"github.com/thresh-dev/thresh/engine/judge"
 )
 
@@ -319,7 +320,7 @@ func (c *Campaign) Describe(s *state, at campaign.Case, o campaign.Outcome, _ []
 		for _, tool := range u.Tools {
 			args := ""
 			if string(tool.Args) != "null" { // null: the arguments are not known
-				args = cut(string(tool.Args), 500)
+				args = cut(jsontree.Readable(string(tool.Args)), 500)
 			}
 			tools = append(tools, []string{fmt.Sprint(i + 1), tool.Name, args})
 		}

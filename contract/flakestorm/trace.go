@@ -96,7 +96,7 @@ func (b *traceBuilder) addTurn(list []fault.Exchange, turn int) {
 			last = e
 			b.t.Events = append(b.t.Events, judge.Event{
 				Kind: judge.Model, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Arguments: e.Request, Status: e.Status, Error: e.Error,
-				Text: string(e.Response), Faults: e.Faults, Turn: turn, At: e.At, Unrecorded: b.r.Refused(e.Call),
+				Text: jsontree.Readable(string(e.Response)), Faults: e.Faults, Turn: turn, At: e.At, Unrecorded: b.r.Refused(e.Call),
 			})
 			asked = len(b.t.Events)
 		}
@@ -129,7 +129,7 @@ func (b *traceBuilder) addUntold(e *fault.Exchange, place, turn int) {
 func (b *traceBuilder) call(e *fault.Exchange, turn int) judge.Event {
 	v := judge.Event{
 		Kind: judge.Tool, Name: e.Tool, Source: judge.OnWire, Method: e.Method, Key: e.Key, Status: e.Status, Error: e.Error, Raised: e.Raised,
-		Text: string(e.Response), Faults: e.Faults, Leaks: e.Leaks, Turn: turn, At: e.At, Unrecorded: b.r.Refused(e.Call),
+		Text: jsontree.Readable(string(e.Response)), Faults: e.Faults, Leaks: e.Leaks, Turn: turn, At: e.At, Unrecorded: b.r.Refused(e.Call),
 	}
 	v.Arguments, v.Texts = arguments(e)
 	if u, err := url.Parse(e.URL); err == nil && e.URL != "" {
@@ -210,7 +210,7 @@ func (b *traceBuilder) addModelCalls(e *fault.Exchange, place, turn int) int {
 			continue
 		}
 		b.chat[s.ID], b.tools = true, true
-		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: s.Result}
+		v := judge.Event{Kind: judge.Tool, Name: s.Tool, Source: judge.InChat, Turn: turn, At: b.at, Text: jsontree.Readable(s.Result)}
 		if json.Valid([]byte(s.Arguments)) {
 			v.Arguments = json.RawMessage(s.Arguments)
 		} else {
