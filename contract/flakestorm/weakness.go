@@ -140,7 +140,11 @@ func (c *Campaign) weaknessTable(s *state) []campaign.Exhibit {
 			what, why = what[:at], what[at+2:]
 			why = judge.Readable(why)
 		}
-		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), advice(w.kind)})
+		fix := advice(w.kind)
+		if w.kind == "injected" && c.reach.mcp { // whoever starts it
+			fix = "The server has no part in it: the fault answers in its place. Faults of tools test agents that call tools."
+		}
+		rows = append(rows, []string{what, why, diag.Plural(w.cases, "case"), fix})
 	}
 	if len(rows) == 0 {
 		return nil

@@ -276,7 +276,11 @@ func (d *decoder) checkAgentKeys(s *section, a *Agent) {
 	case python && !strings.Contains(a.Endpoint, ":"):
 		d.report(diag.Error, s.n.Get("endpoint").Pos, "endpoint", s.at("endpoint"), "such as my_agent:run", "must be module:attribute for type %s, got %q", a.Type, a.Endpoint)
 	case !python && !strings.HasPrefix(a.Endpoint, "http://") && !strings.HasPrefix(a.Endpoint, "https://"):
-		d.report(diag.Error, s.n.Get("endpoint").Pos, "endpoint", s.at("endpoint"), "such as http://localhost:8000/chat", "must be an http or https address for type %s, got %q", a.Type, a.Endpoint)
+		hint := "such as http://localhost:8000/chat"
+		if a.Type == MCP {
+			hint = "leave it out if the server talks on standard input and output"
+		}
+		d.report(diag.Error, s.n.Get("endpoint").Pos, "endpoint", s.at("endpoint"), hint, "must be an http or https address for type %s, got %q", a.Type, a.Endpoint)
 	}
 	if a.ResetFunction != "" && !strings.Contains(a.ResetFunction, ":") {
 		d.report(diag.Error, s.n.Get("reset_function").Pos, "endpoint", s.at("reset_function"), "such as my_agent:reset_state", "must be module:function, got %q", a.ResetFunction)
