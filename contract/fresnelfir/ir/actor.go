@@ -28,7 +28,10 @@ func (c *checker) variables() {
 	}
 	for _, e := range d.Effects {
 		for _, x := range e.Picks {
-			if c.entity(x.Place.Within("entity"), x.Entity); x.Var == "actor" {
+			if d.Entity(x.Entity) == nil { // only then are a path and the names worth their time
+				c.entity(x.Place.Within("entity"), x.Entity)
+			}
+			if x.Var == "actor" {
 				c.fail(x.Place, "reserved-variable", "", "must not assign to %q, which is the acting entity", "actor")
 			} else if of, twice := d.Vars[x.Var]; twice && of != x.Entity {
 				c.fail(x.Place, "variable-type", "", "the variable %q is already a %s", x.Var, of)

@@ -44,11 +44,13 @@ func check(doc *Document, src *Source, except map[int]bool) diag.List {
 	c.exploration()
 	c.inputs()
 	c.bindings()
-	c.handles()
-	c.exercised()
-	c.unset()
-	c.separate()
-	c.guards()
+	if c.except == nil { // these have only warnings
+		c.handles()
+		c.exercised()
+		c.unset()
+		c.separate()
+		c.guards()
+	}
 	c.list.Sort()
 	if !doc.assigns("input") {
 		src.keep()
@@ -118,10 +120,11 @@ func (c *checker) entityNames() []string {
 
 // entity returns an entity by its name, and reports a missing one.
 func (c *checker) entity(at Place, name string) *Entity {
-	if !c.checkName(at, "dangling-entity-ref", "an entity", name, c.entityNames()) {
-		return nil
+	e := c.doc.Entity(name)
+	if e == nil {
+		c.checkName(at, "dangling-entity-ref", "an entity", name, c.entityNames())
 	}
-	return c.doc.Entity(name)
+	return e
 }
 
 func (c *checker) entities() {

@@ -125,6 +125,7 @@ type decoder struct {
 	maps        map[*doctree.Node]bool // mappings whose keys are names
 	wrong       map[doctree.Pos]bool   // places of errors
 	fresh       []Expr                 // allocated but unused
+	freshArgs   []*Expr                // likewise
 	before, now *kept
 }
 
@@ -174,6 +175,16 @@ func (d *decoder) newExpr() *Expr {
 	e := &d.fresh[0]
 	d.fresh = d.fresh[1:]
 	return e
+}
+
+// newArgs returns the list for the arguments of an expression, from a block as well.
+func (d *decoder) newArgs(n int) []*Expr {
+	if len(d.freshArgs) < n {
+		d.freshArgs = make([]*Expr, max(n, 64))
+	}
+	list := d.freshArgs[:n:n]
+	d.freshArgs = d.freshArgs[n:]
+	return list
 }
 
 // refused records the place of an error, up to the number of errors that are reported.

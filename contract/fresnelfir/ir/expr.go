@@ -190,7 +190,7 @@ func (p *exprReader) operator(e *Expr, n *doctree.Node, depth int) *Expr {
 			return nil
 		}
 		e.Names = make([]string, len(args)-1)
-		targets := []*string{&e.Text}
+		targets := append(make([]*string, 0, 8), &e.Text)
 		for i := range e.Names {
 			targets = append(targets, &e.Names[i])
 		}
@@ -247,7 +247,7 @@ func (p *exprReader) words(e *Expr, args []doctree.Node, ok bool, into ...*strin
 }
 
 func (p *exprReader) operands(e *Expr, args []doctree.Node, first, depth int) *Expr {
-	e.Args = make([]*Expr, len(args))
+	e.Args = p.newArgs(len(args))
 	for i := range args {
 		e.Args[i] = p.read(&args[i], e.below(first+i), depth+1)
 	}

@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Hidden returns a function that finds the part of a guard that the system cannot know; "" if there
 // is none. That is an input that no call passes, or a field of the actor that no action sets if no
@@ -124,7 +127,7 @@ func (c *checker) guards() {
 	if c.list.HasErrors() {
 		return
 	}
-	hides := c.doc.Hidden()
+	hides := sync.OnceValue(c.doc.Hidden) // most documents have no binding with rejects
 	for _, p := range c.doc.Protocols {
 		p.Root.Walk(func(n *Node) {
 			for _, b := range n.Branches {
@@ -132,7 +135,7 @@ func (c *checker) guards() {
 				if call == nil || call.Rejects == nil {
 					continue
 				}
-				if hidden := hides(b.Guard); hidden != "" {
+				if hidden := hides()(b.Guard); hidden != "" {
 					c.doubt(b.Guard.Place, "hidden-guard", "pass it as an argument of a call",
 						"the guard of %q depends on %s, which no call passes to the system: Thresh does not try what it forbids", b.ID, hidden)
 				}

@@ -255,13 +255,8 @@ func (c *checker) bindings() {
 		}
 		c.claims(a)
 		c.reuses(a)
-		for key, list := range map[string][]string{"reads": a.Reads, "writes": a.Writes} {
-			for i, e := range list {
-				if c.doc.Entity(e) == nil {
-					c.doubt(a.Place.Within(key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is not an entity of the document", e)
-				}
-			}
-		}
+		c.touches(a, "reads", a.Reads)
+		c.touches(a, "writes", a.Writes)
 	}
 	c.word(b.HookMode, hookModes, b.Place.Within("event_hooks", "mode"))
 	for i, a := range b.Observe {
@@ -272,6 +267,15 @@ func (c *checker) bindings() {
 	for i, w := range b.Capture {
 		if !slices.Contains(captures, w) {
 			c.doubt(b.Place.Within("event_hooks", "capture", strconv.Itoa(i)), "unknown-word", diag.DidYouMean(w, captures), "%q means nothing", w)
+		}
+	}
+}
+
+// touches warns about names in a list of the entities that a call reads or writes.
+func (c *checker) touches(a *ActionBinding, key string, list []string) {
+	for i, e := range list {
+		if c.doc.Entity(e) == nil {
+			c.doubt(a.Place.Within(key, strconv.Itoa(i)), "unknown-entity", diag.DidYouMean(e, c.entityNames()), "%q is not an entity of the document", e)
 		}
 	}
 }

@@ -84,7 +84,7 @@ type requirement struct {
 // action translates an action.
 func (c *compiler) action(a *action, at doctree.Pos) *body {
 	before := len(c.list)
-	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}}
+	b := &body{action: a, c: c, at: at, wrote: map[string]bool{}, conds: make([]requirement, 0, 4)}
 	b.s = scope{vars: a.vars, others: c.everywhere(), rename: map[string]string{}, values: map[string]*local{}, wrote: map[string]int{}}
 	for v := range a.vars {
 		if len(c.vars[v]) > 1 { // in the IR, a variable has one entity

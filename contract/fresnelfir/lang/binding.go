@@ -33,10 +33,11 @@ func (b *body) bind() {
 		writes = append(writes, b.made.Get("entity").Text)
 	}
 	slices.Sort(writes)
-	n := object(at, append(make([]doctree.Member, 0, 8), // room for args and values
+	members := append(make([]doctree.Member, 0, 8), // room for args and values
 		member(at, "function", text(at, name)), member(at, "returns", *object(at, member(at, "type", text(at, "void")))),
 		member(at, "mutates", truth(at, b.made != nil || len(b.sets) > 0)), member(at, "idempotent", truth(at, false)),
-		member(at, "reads", list(at)), member(at, "writes", texts(at, writes...)))...)
+		member(at, "reads", list(at)), member(at, "writes", texts(at, writes...)))
+	n := object(at, members...)
 	if b.call != nil {
 		pos, named := c.arguments(b.call)
 		args = args.WithItems(args.Items()[:0])
@@ -64,12 +65,15 @@ func (b *body) bind() {
 			b.argument(&args, values, a.name, 0, a.value)
 		}
 	}
-	set(n, at, "args", args)
+	rest := []doctree.Member{member(at, "args", args)}
 	if len(values.Members()) > 0 {
-		set(n, at, "values", *values)
+		rest = append(rest, member(at, "values", *values))
 		c.noteExtension(at, func() (key, what string) { return "$.bindings.actions." + name + ".values", "computed arguments" })
 	}
-	b.binding = *n
+	if more := n.Members(); len(more) > len(members) {
+		members = more // no longer where there is room
+	}
+	b.binding = *object(at, append(members, rest...)...)
 }
 
 // argument adds an argument of the export: a name of the model, or a value, which gets a name.

@@ -117,6 +117,7 @@ type compiler struct {
 	before   kept                       // kept from the previous source
 	now      kept
 	fresh    map[syntax.Stmt]*translated // actions translated in advance
+	near     map[string]string           // hints found for unknown names; nil: not kept
 	asked    []declared                  // functions whose bodies the current action depends on
 }
 

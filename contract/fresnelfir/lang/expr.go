@@ -158,10 +158,7 @@ func (c *compiler) named(x *syntax.Ident, s scope) node {
 	if c.broken(x.Name, at) {
 		return truth(at, true)
 	}
-	known := append([]string{"True", "False"}, c.names(declInput)...)
-	known = slices.AppendSeq(slices.AppendSeq(known, maps.Keys(s.vars)), maps.Keys(s.others))
-	slices.Sort(known)
-	c.fail(x, "unbound-variable", diag.DidYouMean(x.Name, known), "%q is neither an input nor a variable here; put texts in quotes", x.Name)
+	c.fail(x, "unbound-variable", c.nearVariable(x.Name, s), "%q is neither an input nor a variable here; put texts in quotes", x.Name)
 	return truth(at, true)
 }
 
@@ -249,8 +246,12 @@ func (c *compiler) call(x *syntax.CallExpr, s scope) node {
 		c.fail(x, "unknown-function", "", "must be the name of a function")
 		return truth(at, true)
 	}
-	for kind, word := range map[declKind]string{declDerived: "derived", declObserver: "observer"} {
+	for _, kind := range []declKind{declDerived, declObserver} {
 		if d, ok := c.decls[kind][fn.Name]; ok {
+			word := "derived"
+			if kind == declObserver {
+				word = "observer"
+			}
 			if d.def != nil && slices.ContainsFunc(d.def.Params, c.brokenParameter) {
 				c.vague(at) // the type of its value is unknown
 			}

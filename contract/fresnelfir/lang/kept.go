@@ -105,9 +105,9 @@ func (c *compiler) ahead() {
 	var all sync.WaitGroup
 	for from, n := 0, (len(fresh)-1)/runtime.GOMAXPROCS(0)+1; from < len(fresh); from += n {
 		all.Go(func() {
-			expanded := 0
+			own, expanded := c.alone(), 0
 			for i := from; i < min(from+n, len(fresh)); i++ {
-				x := c.translated(fresh[i], expanded)
+				x := own.translated(fresh[i], expanded)
 				if expanded += x.expanded; expanded > mostExpanded {
 					return
 				}
@@ -132,22 +132,27 @@ func (c *compiler) known(d *decl) *translated {
 	return x
 }
 
-// translated translates an action without changing anything else. expanded is how many names have
-// been replaced by values before.
+// alone returns a compiler that translates actions without changing anything else.
+func (c *compiler) alone() *compiler {
+	own, model := *c, *c.model
+	own.model, own.near = &model, map[string]string{}
+	return &own
+}
+
+// translated translates an action. expanded is how many names have been replaced by values before.
+// The compiler must be from [compiler.alone].
 func (c *compiler) translated(a *action, expanded int) *translated {
-	own, model, as := *c, *c.model, *a
-	model.Vague = map[int]bool{}
-	own.model, own.list, own.further, own.valued, own.asked, own.expanded = &model, nil, nil, map[string]bool{}, nil, expanded
-	own.acted = false
-	b := own.action(&as, c.position(a.d.stmt))
-	return &translated{&as, b.effect, b.binding, own.valued, own.expanded - expanded, own.asked, own.acted, own.list, own.further, model.Vague}
+	as := *a
+	c.model.Vague, c.list, c.further, c.valued, c.asked, c.expanded, c.acted = map[int]bool{}, nil, nil, map[string]bool{}, nil, expanded, false
+	b := c.action(&as, c.position(a.d.stmt))
+	return &translated{&as, b.effect, b.binding, c.valued, c.expanded - expanded, c.asked, c.acted, c.list, c.further, c.model.Vague}
 }
 
 // enter adds an action to the document.
 func (c *compiler) enter(a *action) {
 	x := c.known(a.d)
 	if x == nil || c.expanded+x.expanded > mostExpanded {
-		x = c.translated(a, c.expanded)
+		x = c.alone().translated(a, c.expanded)
 	}
 	d := a.d
 	*a = *x.action

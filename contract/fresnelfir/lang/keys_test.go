@@ -1,6 +1,7 @@
 package lang_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,5 +140,29 @@ func TestStatementsHaveNearNames(t *testing.T) {
 		if at < 0 || list[at].Hint != want || list[at].Pos.Line != 2 {
 			t.Errorf("%s: %v, want the hint %q", wrong, list, want)
 		}
+	}
+}
+
+// One mistake in a declaration makes many actions search for the same name; the nearest one may
+// still be a variable of one of them.
+func TestNearNamesInManyActions(t *testing.T) {
+	src := "Order = entity(total = int(0, 9))\namount = input(int(1, 9))\n"
+	want := []string{}
+	for i := range 90 {
+		choose := "any(Order, total = amoun)"
+		near := "amount"
+		if i%3 == 1 {
+			choose, near = "any(Order, lambda amou: amou.total < amoun)", "amou"
+		}
+		src += fmt.Sprintf("def act_%d():\n    o = %s\n    call(\"act\", o)\n", i, choose)
+		want = append(want, "did you mean "+near+"?")
+	}
+	_, list := lang.Compile("m.model.star", []byte(src))
+	got := []string{}
+	for _, d := range list {
+		got = append(got, d.Hint)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the hints are %q", got)
 	}
 }

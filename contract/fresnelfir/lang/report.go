@@ -2,6 +2,8 @@ package lang
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.starlark.net/syntax"
 
@@ -38,3 +40,25 @@ func (c *compiler) failUnlessVague(at syntax.Node, code, hint, format string, ar
 
 // vague marks a line whose other errors follow from reported ones.
 func (c *compiler) vague(at doctree.Pos) { c.model.Vague[c.source.Line(at.Line)] = true }
+
+// nearVariable returns a hint at an input or a variable with a similar name. It keeps those at names
+// that every action has, since one mistake in a declaration makes all of them search for the same.
+func (c *compiler) nearVariable(name string, s scope) string {
+	common := len(s.others) > 0
+	for v := range s.vars {
+		if _, everywhere := s.others[v]; !everywhere {
+			common = false
+		}
+	}
+	if hint, found := c.near[name]; common && found {
+		return hint
+	}
+	known := append([]string{"True", "False"}, c.names(declInput)...)
+	known = slices.AppendSeq(slices.AppendSeq(known, maps.Keys(s.vars)), maps.Keys(s.others))
+	slices.Sort(known)
+	hint := diag.DidYouMean(name, known)
+	if common && c.near != nil {
+		c.near[name] = hint
+	}
+	return hint
+}

@@ -29,7 +29,30 @@ func (c *compiler) pos(p syntax.Position) doctree.Pos {
 	return doctree.Pos{Line: int(p.Line), Col: col}
 }
 
-func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(syntax.Start(n)) }
+func (c *compiler) position(n syntax.Node) doctree.Pos { return c.pos(start(n)) }
+
+// start is [syntax.Start] without the work for the end, which is most of it.
+func start(n syntax.Node) syntax.Position {
+	switch x := n.(type) {
+	case *syntax.Ident:
+		return x.NamePos
+	case *syntax.Literal:
+		return x.TokenPos
+	case *syntax.DotExpr:
+		return start(x.X)
+	case *syntax.CallExpr:
+		return start(x.Fn)
+	case *syntax.BinaryExpr:
+		return start(x.X)
+	case *syntax.AssignStmt:
+		return start(x.LHS)
+	case *syntax.ExprStmt:
+		return start(x.X)
+	case *syntax.DefStmt:
+		return x.Def
+	}
+	return syntax.Start(n)
+}
 
 func text(at doctree.Pos, s string) node {
 	return node{Kind: doctree.String, Style: doctree.Quoted | doctree.Flow, Pos: at}.As(s, s)
