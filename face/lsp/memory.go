@@ -1,22 +1,25 @@
 package lsp
 
 import (
-	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"time"
+
+	_ "github.com/thresh-dev/thresh/face/lsp/early"
 )
 
 const (
 	room  = 128 << 20             // memory that may fill before a collection is forced
 	worth = 48 << 20              // memory that is worth a collection between two keystrokes
+	full  = 96 << 20              // memory after which the next check could force a collection
 	quiet = 20 * time.Millisecond // how long after the last diagnostics a collection may start
 )
 
 // keeper frees memory while nobody waits for an answer. A collection beside the check of a long
-// document would take half of a small machine from it.
+// document would take half of a small machine from it. Package early gives it memory for
+// the first check.
 type keeper struct {
 	timer *time.Timer
 	mu    sync.Mutex
@@ -27,32 +30,35 @@ func newKeeper() *keeper {
 	k := &keeper{}
 	k.makeRoom()
 	k.timer = time.AfterFunc(quiet, k.free)
-	go touch()
 	return k
-}
-
-// touch gives the heap its first memory while the editor still starts. The check of a long document
-// would otherwise wait for the system at each of thousands of new pages, a fifth of its time.
-func touch() {
-	all := make([]byte, room/4)
-	for i := 0; i < len(all); i += os.Getpagesize() {
-		all[i] = 1
-	}
-	runtime.GC()
 }
 
 // checking keeps the next collection from starting.
 func (k *keeper) checking() { k.timer.Stop() }
 
-// answered lets the next collection start, unless another text arrives at once.
-func (k *keeper) answered() { k.timer.Reset(quiet) }
+// answered lets the next collection start, unless another text arrives at once. If memory runs
+// short, it starts now, while the editor shows the answer, and not within the next check.
+func (k *keeper) answered() {
+	if k.used() > full {
+		go k.free()
+		return
+	}
+	k.timer.Reset(quiet)
+}
+
+// used returns how many bytes have been allocated since the last collection.
+func (k *keeper) used() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return read("/gc/heap/allocs:bytes") - k.freed
+}
 
 // free collects what the checks since the last collection left, if it is worth the work.
 func (k *keeper) free() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := read("/gc/heap/allocs:bytes"); now-k.freed > worth {
-		k.freed = now
+	if k.used() > worth {
+		k.mu.Lock()
+		k.freed = read("/gc/heap/allocs:bytes")
+		k.mu.Unlock()
 		runtime.GC()
 	}
 	k.makeRoom()
