@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -32,8 +33,8 @@ const (
 	lookAtMost   = 8 * time.Second // for all inputs together
 	lookShare    = 4               // divisor: looking takes at most this part of the trial's time
 	lookDamaged  = 300             // number of damaged inputs
-	leastDamaged = 20              // number of them without regard to time, if they take less than leastLook
-	leastLook    = time.Second
+	leastDamaged = 20              // number of them that are tried if the time is up,
+	leastLook    = time.Second     // until they took this long
 	lookMaxSeeds = 200
 	fewFormats   = 2               // at most this many generated seeds accepted: the program is made for another format
 	mostOpenings = 24              // number of inputs that get further
@@ -55,7 +56,7 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if err := realPython(ctx, words); err != nil {
 		return nil, err
 	}
-	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes, Guidable: command.Guidable(words[0])}
+	f := &draft.ProgramFacts{Name: thing.Name(), Folder: folder, Command: words, Lanes: t.Lanes}
 	if _, reason := fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], nil); reason != "" {
 		if _, reason = fuzzspec.ResolveExecutable(fuzzspec.Disk{}, words[0], words[:1]); reason != "" {
 			err := diag.Refused("the program %s %s", words[0], reason)
@@ -81,7 +82,25 @@ func (a *App) lookAtProgram(ctx context.Context, t *Try, thing *draft.Thing, fol
 	if cerr := runner.Close(); err == nil && cerr != nil {
 		err = diag.Environment("leaving %s: %w", words[0], cerr)
 	}
+	if err == nil && command.Guidable(words[0]) {
+		f.Guided, f.Unguided = guided(ctx, words, f.Seeds[0].Data)
+	}
 	return f, err
+}
+
+// guided reports whether the coverage of an instrumented program can be measured, or why not.
+func guided(ctx context.Context, words []string, seed []byte) (bool, string) {
+	plan := planOf(words)
+	plan.Executor, plan.Coverage, plan.Calibrate = process.Auto, true, seed
+	r, err := command.Open(ctx, plan, 0, 1, false)
+	if err == nil {
+		_, err = r.Run(ctx, process.Case{RunID: "look", Input: seed})
+		err = errors.Join(err, r.Close())
+	}
+	if err != nil {
+		return false, err.Error()
+	}
+	return true, ""
 }
 
 var number = lazy.Pattern(`[0-9]+`)
@@ -114,8 +133,16 @@ type probe struct {
 }
 
 func openRunner(ctx context.Context, words []string) (process.Runner, error) {
+	r, err := command.Open(ctx, planOf(words), 0, 1, true)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", words[0], err)
+	}
+	return r, nil
+}
+
+func planOf(words []string) process.Plan {
 	stdin := !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, draft.Mark) })
-	plan := process.Plan{
+	return process.Plan{
 		Command: func(p process.Paths) process.Command {
 			argv := seq.Map(words, func(w string) string { return strings.ReplaceAll(w, draft.Mark, p.InputPath) })
 			return process.Command{Path: argv[0], Argv: argv}
@@ -123,11 +150,6 @@ func openRunner(ctx context.Context, words []string) (process.Runner, error) {
 		Input: "input/original.bin", OutDir: "out", Stdin: stdin, Timeout: lookTimeout,
 		Limits: process.Limits{AddressSpace: 4 << 30, FileSize: 64 << 20, Output: 64 << 10}, Executor: process.Spawn,
 	}
-	r, err := command.Open(ctx, plan, 0, 1, true)
-	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", words[0], err)
-	}
-	return r, nil
 }
 
 // ended is how a program handled an input.
@@ -239,7 +261,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 			return err
 		}
 	}
-	more, err := p.damaged(ctx, f.Seeds, min(leastDamaged, int(leastLook/max(f.Usual, 1))))
+	more, err := p.damaged(ctx, f.Seeds)
 	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
 	return err
 }
@@ -354,13 +376,14 @@ func unsanitized(file []byte) bool {
 
 // damaged returns the exit codes with which the program refuses damaged inputs. It tries at least
 // some, however long the seeds took: with none, every refusal would be a finding.
-func (p *probe) damaged(ctx context.Context, seeds []draft.Seed, least int) (exits []int, err error) {
+func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, err error) {
 	var corpus [][]byte
 	for _, s := range seeds {
 		corpus = append(corpus, s.Data)
 	}
 	deep := bytemut.NewDeep(corpus, bytemut.DeepParams{MaxOps: -1}, big.NewInt(77))
 	var buf bytemut.Buffer
+	took := time.Duration(0)
 	for i := range int64(lookDamaged) {
 		input := []byte{}
 		if i > 0 {
@@ -373,7 +396,7 @@ func (p *probe) damaged(ctx context.Context, seeds []draft.Seed, least int) (exi
 		if e.cause.Class == crash.ClassExit {
 			exits = append(exits, e.exit)
 		}
-		if int(i) >= least && time.Now().After(p.end) {
+		if took += e.elapsed; (i >= leastDamaged || took >= leastLook) && time.Now().After(p.end) {
 			break
 		}
 	}

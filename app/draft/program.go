@@ -29,8 +29,10 @@ type ProgramFacts struct {
 	Words   []byte
 	// Unsanitized: the program is written in C or C++ and built without a sanitizer.
 	Unsanitized bool
-	// Guidable: the program is instrumented, so inputs that reach new code can be kept.
-	Guidable bool
+	// Guided: the program is instrumented, so inputs that reach new code can be kept. Unguided is why
+	// they cannot although it is.
+	Guided   bool
+	Unguided string
 	// Unset are variables that the program names and the caller's environment sets.
 	Unset []string
 	Lanes int // parallel cases
@@ -93,8 +95,11 @@ func DraftProgram(f *ProgramFacts) *Draft {
 	if f.Unsanitized {
 		d.why("It is built without a sanitizer, so overflows show only if they happen to crash: try a build with -g -fsanitize=address,undefined too.")
 	}
-	if f.Guidable {
-		d.why("It is instrumented: add --guided to keep inputs that reach new code. This draft does not use it.")
+	if f.Guided {
+		d.option("guided", "")
+		d.why("It is instrumented: --guided keeps inputs that reach new code and builds on them.")
+	} else if f.Unguided != "" {
+		d.why("It is instrumented, but what an input reaches cannot be measured: %s.", f.Unguided)
 	}
 	if len(f.Unset) > 0 {
 		d.ask(`"command"`, "does the program need %s, which your environment sets? It gets no variables: put \"/usr/bin/env\", \"%s=VALUE\" before it.", strings.Join(f.Unset, ", "), f.Unset[0])

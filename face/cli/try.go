@@ -89,7 +89,8 @@ Exit codes are those of thresh run.`,
 		a.drafted(a.io.Err, d)
 		f.time = max(f.time/2, f.time-time.Since(start))
 		for _, o := range d.Options {
-			if !fs.Changed(o.Name) { // the user's flags take precedence
+			// The user's flags take precedence, also those that exclude a guided run.
+			if !fs.Changed(o.Name) && (o.Name != "guided" || !slices.ContainsFunc([]string{"mutators", "sandbox", "executor"}, fs.Changed)) {
 				f.options.set(o.Name, cmp.Or(o.Value, "true"))
 			}
 		}
