@@ -16,7 +16,7 @@ import (
 // Start compiles a document and starts a run, which continues after ctx has ended.
 func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 	b := NewBundle()
-	docs, set, err := u.documents(d, b)
+	docs, set, left, err := u.documents(d, b)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (u *Remote) Start(ctx context.Context, d Draft) (*Background, error) {
 		job.Stop = r.stopAfter(d.Findings)
 	}
 	job.secrets = c.secrets
-	opt := u.app.runOptions(&job, c.Warnings)
+	opt := u.app.runOptions(&job, append(left, c.Warnings...))
 	rj := run.Job{Campaigns: c.Campaigns, Sources: c.Sources, Store: u.store, Writer: w}
 	go func() {
 		defer stop()

@@ -116,32 +116,34 @@ func (u *Remote) confine(options map[string][]string, brought map[string][]byte)
 	return nil
 }
 
-// documents turns a client's draft into documents, and the settings to compile them with.
-func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, error) {
-	set := campaign.Settings{Seed: d.Seed, Strict: d.Strict, Options: map[string][]string{}}
+// documents turns a client's draft into documents, and the settings to compile them with. left is what
+// a folder has besides: the client does not see what the server prints.
+func (u *Remote) documents(d Draft, b *Bundle) (docs []Document, set campaign.Settings, left diag.List, err error) {
+	set = campaign.Settings{Seed: d.Seed, Strict: d.Strict, Options: map[string][]string{}}
 	options, err := u.app.Options(d.Options)
 	if err != nil {
-		return nil, set, err
+		return nil, set, nil, err
 	}
 	maps.Copy(set.Options, options)
 	// The client's files take precedence over those on disk.
 	maps.Copy(b.files, d.Files)
 	if err := u.confine(set.Options, d.Files); err != nil {
-		return nil, set, err
+		return nil, set, nil, err
 	}
 	set = b.Fill(set)
-	var docs []Document
 	if d.Path != "" {
 		path, err := u.pathBelowRoot(d.Path)
 		if err != nil {
-			return nil, set, err
+			return nil, set, nil, err
 		}
-		found, problems, err := u.app.Documents([]string{path}, set)
+		reader := *u.app
+		reader.Warn = func(list diag.List) { left = append(left, list...) }
+		found, problems, err := reader.Documents([]string{path}, set)
 		if err != nil {
-			return nil, set, err
+			return nil, set, nil, err
 		}
 		if len(problems) > 0 {
-			return nil, set, problems
+			return nil, set, nil, problems
 		}
 		docs = found
 	} else {
@@ -151,7 +153,7 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 			name = "text-" + hex.EncodeToString(sum[:4])
 		}
 		if name != filepath.Base(name) || !filepath.IsLocal(name) {
-			return nil, set, diag.Refused("the name of a document must be a file name, got %q", name)
+			return nil, set, nil, diag.Refused("the name of a document must be a file name, got %q", name)
 		}
 		x := Document{Spec: campaign.Spec{Path: filepath.Join(u.root, name), Data: d.Text}}
 		for _, c := range u.app.Contracts {
@@ -168,17 +170,17 @@ func (u *Remote) documents(d Draft, b *Bundle) ([]Document, campaign.Settings, e
 			if d.Contract != "" {
 				want = "the format " + d.Contract
 			}
-			return nil, set, diag.List{{Code: "input.unknown-format", Pos: diag.Pos{File: x.Path}, Message: "not a document of " + want}}
+			return nil, set, nil, diag.List{{Code: "input.unknown-format", Pos: diag.Pos{File: x.Path}, Message: "not a document of " + want}}
 		}
 	}
-	return docs, set, nil
+	return docs, set, left, nil
 }
 
 // Check is thresh Check for a client.
 func (u *Remote) Check(ctx context.Context, d Draft) (Checked, error) {
 	var out Checked
 	b := NewBundle()
-	docs, set, err := u.documents(d, b)
+	docs, set, left, err := u.documents(d, b)
 	if errors.As(err, &out.Diagnostics) {
 		return out, nil
 	}
@@ -186,12 +188,14 @@ func (u *Remote) Check(ctx context.Context, d Draft) (Checked, error) {
 		return out, err
 	}
 	set.Check = true
-	return check(ctx, docs, set), nil
+	out = check(ctx, docs, set)
+	out.Diagnostics = append(left, out.Diagnostics...)
+	return out, nil
 }
 
 // Compile is Check for tools that look at the campaigns themselves.
 func (u *Remote) Compile(ctx context.Context, d campaign.Draft) (all []campaign.Any, list diag.List, err error) {
-	docs, set, err := u.documents(Draft{Draft: d}, NewBundle())
+	docs, set, _, err := u.documents(Draft{Draft: d}, NewBundle()) // one document, of which nothing is left
 	if errors.As(err, &list) {
 		return nil, list, nil
 	}

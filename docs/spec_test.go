@@ -38,7 +38,6 @@ func TestSpecDocuments(t *testing.T) {
 	} {
 		cmd := exec.CommandContext(t.Context(), thresh(t), append(argv, list...)...)
 		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(thresh(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("thresh %s: %v\n%s", strings.Join(argv, " "), err, out)
 		}

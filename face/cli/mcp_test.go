@@ -381,6 +381,27 @@ func TestMCPMaxErrors(t *testing.T) {
 	g.refuses("run_spec", ask, "max_errors: a limit of errors must be a number from 0, or a share such as 5%")
 }
 
+// A client sees which documents of a folder are not checked and not run: what the server prints, it does not.
+// Notes are no warnings.
+func TestMCPNamesWhatAFolderLeavesOut(t *testing.T) {
+	g := newAgent(t)
+	must(t, os.Mkdir(filepath.Join(g.dir, "pages"), 0o755))
+	page := "```yaml spec-test\n- {id: P-1, title: t, type: text.file, path: p.spec.md, assert: [{target: text, must: [{contain: [P-1]}]}]}\n```\n"
+	must(t, os.WriteFile(filepath.Join(g.dir, "pages", "p.spec.md"), []byte(page), 0o644))
+	if o := g.call("check_spec", map[string]any{"path": "."}); o.text("result") != "pass" || !strings.Contains(fmt.Sprint(o["diagnostics"]), "p.spec.md") {
+		t.Errorf("check: %v", o)
+	}
+	if o := g.call("check_spec", map[string]any{"path": ".", "strict": true}); o.text("result") != "errors" {
+		t.Errorf("check, strict: %v", o)
+	}
+	if o := g.call("check_spec", map[string]any{"path": "article.json", "strict": true}); o.text("result") != "pass" || !strings.Contains(fmt.Sprint(o["diagnostics"]), "note") {
+		t.Errorf("check with notes, strict: %v", o)
+	}
+	if o := g.call("run_spec", map[string]any{"path": ".", "cases": 20, "wait": true}); o.text("state") != "done" || !strings.Contains(fmt.Sprint(o["warnings"]), "p.spec.md") {
+		t.Errorf("run: %v", o)
+	}
+}
+
 func TestMCPRunsDocuments(t *testing.T) {
 	g := newAgent(t)
 	if o := g.call("check_spec", map[string]any{"path": "article.json"}); o.text("result") != "pass" || len(o["campaigns"].([]any)) != 1 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -66,19 +67,32 @@ func (s *Server) announce(r campaign.Background) {
 	})
 }
 
-// complete completes the parts of a resource's address.
+// complete completes the parts of a resource's address, and the findings that prompts are about.
 func (s *Server) complete(_ context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	var all []string
+	var list []store.RunSummary
+	if name := req.Params.Argument.Name; name == "run" || name == "finding" {
+		var err error
+		if list, err = s.cfg.Store.Runs(store.RunQuery{Limit: listedRuns}); err != nil {
+			return nil, err
+		}
+	}
 	switch req.Params.Argument.Name {
 	case "format":
 		for _, f := range report.Formats() {
 			all = append(all, f.Name)
 		}
-	case "run":
-		list, err := s.cfg.Store.Runs(store.RunQuery{Limit: listedRuns})
-		if err != nil {
-			return nil, err
+	case "finding":
+		for _, r := range list {
+			page, err := s.cfg.Store.Findings(store.FindingQuery{RunID: r.RunID, Limit: maxCompletions})
+			if err != nil {
+				continue // another process may have deleted the run
+			}
+			for _, f := range page.Findings {
+				all = append(all, f.ID)
+			}
 		}
+	case "run":
 		all = append(all, "latest")
 		for _, r := range list {
 			all = append(all, r.RunID)
@@ -86,7 +100,7 @@ func (s *Server) complete(_ context.Context, req *sdk.CompleteRequest) (*sdk.Com
 	}
 	values := []string{}
 	for _, v := range all {
-		if req.Params.Ref != nil && req.Params.Ref.Type == "ref/resource" && strings.HasPrefix(v, req.Params.Argument.Value) && len(values) < maxCompletions {
+		if strings.HasPrefix(v, req.Params.Argument.Value) && !slices.Contains(values, v) && len(values) < maxCompletions {
 			values = append(values, v)
 		}
 	}

@@ -138,6 +138,9 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Strict {
+		found.Diagnostics.Strict()
+	}
 	type planned struct {
 		Contract string `json:"contract"`
 		Name     string `json:"name"`
@@ -151,7 +154,7 @@ func (s *Server) check(ctx context.Context, c *call) (any, error) {
 		Diagnostics []diag.JSON `json:"diagnostics"`
 		Mode        string      `json:"mode,omitempty"` // "model_only" if one campaign has that mode
 	}{"pass", []planned{}, found.Diagnostics.JSON(), ""}
-	if found.Diagnostics.HasErrors() || d.Strict && len(found.Diagnostics) > 0 {
+	if found.Diagnostics.HasErrors() {
 		v.Result = "errors"
 	}
 	for _, x := range found.Campaigns {

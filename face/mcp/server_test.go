@@ -439,6 +439,10 @@ func TestStoredRuns(t *testing.T) {
 			t.Errorf("%s: %v %+v", argument, err, c)
 		}
 	}
+	about := &sdk.CompleteReference{Type: "ref/prompt", Name: "explain-finding"}
+	if c, err := s.session.Complete(t.Context(), &sdk.CompleteParams{Ref: about, Argument: sdk.CompleteParamsArgument{Name: "finding", Value: f.ID[:3]}}); err != nil || !slices.Equal(c.Completion.Values, []string{f.ID}) {
+		t.Errorf("a finding: %v %+v", err, c)
+	}
 }
 
 // Ended runs beyond what is kept at hand leave the list, those that go on stay.

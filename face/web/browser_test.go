@@ -316,6 +316,15 @@ func (b *browser) fits(name string) {
 	}
 }
 
+// shows fails the test if the row that decides a finding is cut off in its card.
+func (b *browser) shows(name string) {
+	b.t.Helper()
+	if cut := b.eval(`[...document.querySelectorAll('.finding > .exhibit > .scroll tr.focus')].filter(e =>
+		e.getBoundingClientRect().bottom > e.closest('.scroll').getBoundingClientRect().bottom + 1).map(e => e.textContent).join('; ')`); cut != "" {
+		b.t.Errorf("%s: one must scroll in a card to see: %s", name, cut)
+	}
+}
+
 // axe is the source of axe-core; "" if it is not installed.
 var axe = sync.OnceValue(func() string {
 	for _, p := range []string{os.Getenv(axeVariable), filepath.Join("..", "..", "node_modules", "axe-core", "axe.min.js")} {

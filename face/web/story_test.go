@@ -94,6 +94,7 @@ func TestVerdictIsSeenAtOnce(t *testing.T) {
 					t.Errorf("%s: the first card's command ends at %d pixels", full, n)
 				}
 				at.b.fits(full)
+				at.b.shows(full)
 				if l.name == "390-dark" || l.name == "1920-light" { // other tests look at 1280
 					at.b.accessible(full)
 				}
