@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
