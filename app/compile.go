@@ -261,7 +261,11 @@ func (a *App) manifest(st *store.Store, c Compiled, b *Bundle, set campaign.Sett
 		if d.Release != nil {
 			release = d.Release // every document has this function
 		}
-		m.Specs = append(m.Specs, store.SpecRef{Path: d.Path, Contract: d.Contract.Name()})
+		ref := store.SpecRef{Path: d.Path, Contract: d.Contract.Name()}
+		if d.Name != d.Path {
+			ref.Name = d.Name // it is compiled again in other folders
+		}
+		m.Specs = append(m.Specs, ref)
 	}
 	kept := c.kept
 	for _, d := range c.Docs[len(kept):] { // compiled by a contract's own command
@@ -298,7 +302,7 @@ func (a *App) storedWith(ctx context.Context, blob func(name string) ([]byte, er
 	}
 	err = store.ReadSpecs(m.Specs, blob, func(s store.SpecRef, data []byte) error {
 		x := a.texts.hold(text{data: data})
-		d := Document{Spec: campaign.Spec{Path: s.Path, Data: x.data, Release: x.release}}
+		d := Document{Spec: campaign.Spec{Path: s.Path, Name: s.Name, Data: x.data, Release: x.release}}
 		for _, k := range a.Contracts {
 			if k.Name() == s.Contract {
 				d.Contract = k

@@ -135,6 +135,7 @@ func (a *App) recompiled(ctx context.Context, st *store.Store, r *revived, at ca
 // current compiles the document of a stored campaign as it is now.
 func (a *App) current(ctx context.Context, r *revived, what string, swap func(*campaign.Settings)) (Compiled, error) {
 	d, err := a.Document(r.source)
+	d.Name = storedName(r.journal.Manifest(), r.source)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && d.Contract == nil {
 		return Compiled{}, a.inapplicable(ctx, what, r, true, "", "the file is no longer a document")
 	}
@@ -149,6 +150,16 @@ func (a *App) current(ctx context.Context, r *revived, what string, swap func(*c
 		return c, a.inapplicable(ctx, what, r, true, "", "the document is refused")
 	}
 	return c, err
+}
+
+// storedName returns the name that a document has in a run; "": that of its path.
+func storedName(m store.Manifest, source string) string {
+	for _, s := range m.Specs {
+		if s.Path == source {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // optSystem is the option of formats that replaces the document's system.

@@ -29,6 +29,9 @@ type Document struct {
 // folder is searched for documents. problems lists everything that is wrong with the paths.
 func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document, problems diag.List, err error) {
 	for _, path := range paths {
+		if !strings.Contains(path, "..") { // the system follows a link before it goes up from it
+			path = filepath.Clean(path)
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			d := diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)}
@@ -122,7 +125,7 @@ func (a *App) Document(path string) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	d := Document{Spec: campaign.Spec{Path: path, Data: x.data}}
+	d := Document{Spec: campaign.Spec{Path: path, Name: diag.DocumentName(path), Data: x.data}}
 	for _, c := range a.Contracts {
 		if c.Detect(d.Spec) {
 			d.Contract = c

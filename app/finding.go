@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func (a *App) Replay(ctx context.Context, st *Store, finding string, job ReplayJ
 			return out, err
 		}
 		if _, err := os.Stat(r.source); err != nil {
-			a.note("note: %s no longer exists; the case runs under the stored document", r.source)
+			a.note("note: %s; the case runs under the stored document", cmp.Or(startedHere(m), fmt.Errorf("%s no longer exists", r.source)))
 		} else if now = len(changed) > 0; now {
 			a.note("note: %s changed since run %s; the case runs under the current document (--as-stored uses the stored one)", strings.Join(changed, ", "), rec.RunID)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,7 +131,7 @@ func (m *Merged) join(dir string) {
 		for k, c := range r.Campaigns {
 			c.Name = nameIn(out.Campaigns, c)
 			at := slices.IndexFunc(out.Campaigns, func(x campaign.CampaignRecord) bool {
-				return x.Contract == c.Contract && x.Name == c.Name && x.Source == c.Source
+				return x.Contract == c.Contract && x.Name == c.Name && oneDocument(x, c)
 			})
 			if places[k] = at; at < 0 {
 				places[k] = len(out.Campaigns)
@@ -261,10 +262,17 @@ func parseShard(word string) (i, n int, err error) {
 // its name: findings of two documents are not one.
 func nameIn(list []campaign.CampaignRecord, c campaign.CampaignRecord) string {
 	i := slices.IndexFunc(list, func(x campaign.CampaignRecord) bool { return x.Contract == c.Contract && x.Name == c.Name })
-	if i < 0 || list[i].Source == c.Source {
+	if i < 0 || oneDocument(list[i], c) {
 		return c.Name
 	}
 	return nameBeside(c.Name, c.Source, list[i].Source)
+}
+
+// oneDocument reports whether campaigns of one name are of one document. If their name is a path,
+// see [diag.DocumentName], it says so whatever the jobs typed.
+func oneDocument(x, c campaign.CampaignRecord) bool {
+	named := func(source string) bool { return strings.HasSuffix("/"+filepath.ToSlash(source), "/"+c.Name) }
+	return x.Source == c.Source || named(x.Source) && named(c.Source)
 }
 
 func addCampaign(x *campaign.CampaignRecord, c campaign.CampaignRecord) {

@@ -91,6 +91,18 @@ func TestMergedDocumentsOfOneName(t *testing.T) {
 	}
 }
 
+// The jobs of a run may each type the path of a document in their own way.
+func TestMergedDocumentOfSeveralPaths(t *testing.T) {
+	var m Merged
+	for _, source := range []string{"../docs/a.md", "/ci/docs/a.md", "docs/a.md"} {
+		m.stored = append(m.stored, false)
+		m.runs = append(m.runs, campaign.Record{Campaigns: []campaign.CampaignRecord{{Contract: "c", Name: "docs/a.md", Source: source}}})
+	}
+	if m.join(""); len(m.Record.Campaigns) != 1 {
+		t.Error(m.Record.Campaigns)
+	}
+}
+
 // Parts that no run is are named, unless a report does not say which part it is.
 func TestAbsentParts(t *testing.T) {
 	for shards, want := range map[string]string{"": "", ",": "", "1/3": "2/3 3/3", "1/3,3/3,2/3": "", "2/2,1/3,,3/3": "1/2 2/3", "1/3,?": "", "x,2/1": ""} {

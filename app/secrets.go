@@ -194,6 +194,7 @@ func redact(r *secret.Redactor, list diag.List) {
 // journals, reports and files has marks in their place, and their identity does not depend on the
 // secrets. kept is what the store keeps of the document.
 func compileSealed(ctx context.Context, d *Document, set campaign.Settings, c credentials) (camps []campaign.Any, kept []byte, problems diag.List, err error) {
+	d.Name = cmp.Or(d.Name, diag.DocumentName(d.Path))
 	k := keeper{lenient: set.Check}
 	given := d.Data
 	if d.Release == nil {

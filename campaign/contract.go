@@ -13,6 +13,7 @@ import (
 // Spec is a user's document: its content, and its name in messages.
 type Spec struct {
 	Path string // as the user named it
+	Name string // for reports, digests and ids: the same however the path is typed. Thresh sets it
 	Data []byte
 	// Release frees the memory of Data until it is read again, since a long text is a
 	// memory-mapped file. It changes no content and is safe for concurrent use. Nil: Data

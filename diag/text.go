@@ -3,9 +3,6 @@ package diag
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -95,23 +92,6 @@ func A(noun string) string {
 }
 
 func vowel(b byte) bool { return strings.IndexByte("aeiou", b) >= 0 }
-
-// DocumentName returns a document's name for reports and digests: its path relative to the working
-// directory, with slashes. For a document elsewhere it is the last two elements, so that a run is
-// the same wherever the documents are.
-func DocumentName(p string) string {
-	if filepath.IsAbs(p) {
-		short := path.Join(filepath.Base(filepath.Dir(p)), filepath.Base(p))
-		cwd, err := os.Getwd()
-		if err != nil {
-			return short
-		}
-		if p, err = filepath.Rel(cwd, p); err != nil || !filepath.IsLocal(p) {
-			return short
-		}
-	}
-	return path.Clean(filepath.ToSlash(p))
-}
 
 // MostKept is how many diagnostics of each level [List.Add] keeps, because a document of five
 // million values may be wrong in each.

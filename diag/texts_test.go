@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,10 +38,26 @@ func TestTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Mkdir("x", 0o700), os.Symlink(here, link)); err != nil {
+		t.Fatal(err)
+	}
+	own, parent := filepath.Base(here), filepath.Dir(here)
 	for path, want := range map[string]string{
-		filepath.Join(here, "x", "a.json"):           "x/a.json",
-		filepath.Join(here, "..", "other", "a.json"): "other/a.json",
-		"/far/away/from/here.json":                   "from/here.json",
+		filepath.Join(here, "x", "a.json"):                    "x/a.json",
+		filepath.Join(link, "x", "a.json"):                    "x/a.json",
+		filepath.Join("..", own, "a.json"):                    "a.json",
+		filepath.Join(parent, "a.json"):                       "a.json",
+		filepath.Join("..", "a.json"):                         "a.json",
+		filepath.Join(parent, "other", "folder", "a.json"):    "other/folder/a.json",
+		filepath.Join("..", "other", "folder", "a.json"):      "other/folder/a.json",
+		"/far/away/from/here.json":                            "from/here.json",
+		strings.Repeat("../", 20) + "far/away/from/here.json": "from/here.json",
+		strings.Repeat("../", 20) + "here.json":               "here.json",
+		"/here.json":                                          "here.json",
 	} {
 		if got := diag.DocumentName(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

@@ -204,11 +204,11 @@ func (k *entry) incomparable(run *entry, apart func(earlier, later string) strin
 		c := &run.Each[i]
 		for j := range k.Each {
 			d := &k.Each[j]
-			if c.Contract != d.Contract || c.Name != d.Name && c.Source != d.Source || c.comparable(d) {
+			if c.Contract != d.Contract || c.Name != d.Name && !diag.SamePath(c.Source, d.Source) || c.comparable(d) {
 				continue
 			}
 			switch {
-			case c.Source != d.Source:
+			case !diag.SamePath(c.Source, d.Source):
 				return fmt.Sprintf("run %s ran another document of that name, %s", k.RunID, d.Source)
 			case c.Document != d.Document || c.Name != d.Name:
 				return fmt.Sprintf("%s has changed since run %s", c.Source, k.RunID)

@@ -14,7 +14,8 @@ import (
 
 // SpecRef is one document of a run.
 type SpecRef struct {
-	Path     string `json:"path"` // as the user named it
+	Path     string `json:"path"`           // as the user named it
+	Name     string `json:"name,omitempty"` // see [campaign.Spec]; "": the path
 	Contract string `json:"contract"`
 	Blob     string `json:"blob"`             // blob with its content, or with several contents
 	Digest   string `json:"digest,omitempty"` // of its content, if the blob holds several

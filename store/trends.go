@@ -55,11 +55,11 @@ func (s *Store) Trends(limit, points int) (list []SpecTrend, total int, err erro
 
 func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 	list, err := s.trendsOf(points, (*outlined).asked, func(outlined) bool { return true })
-	shown := make(map[[3]string]bool)
+	shown := make(map[campaignKey][]string)
 	list = slices.DeleteFunc(list, func(t SpecTrend) bool { // if a document was changed, only the trend since then
-		k := [3]string{t.Contract, t.Name, t.Source}
-		before := shown[k]
-		shown[k] = true
+		k := campaignKey{t.Contract, t.Name}
+		before := slices.ContainsFunc(shown[k], func(p string) bool { return diag.SamePath(p, t.Source) })
+		shown[k] = append(shown[k], t.Source)
 		return before
 	})
 	return page(list, 0, limit), len(list), err
@@ -70,7 +70,7 @@ func (s *Store) trends(limit, points int) ([]SpecTrend, int, error) {
 func (s *Store) Trend(contract, name, source string, points int) (SpecTrend, error) {
 	t := SpecTrend{Contract: contract, Name: name}
 	list, err := s.trendsOf(points, (*outlined).asked, func(c outlined) bool {
-		return c.Contract == contract && c.Name == name && (source == "" || c.Source == source)
+		return c.Contract == contract && c.Name == name && (source == "" || diag.SamePath(c.Source, source))
 	})
 	if err != nil {
 		return t, diag.Environment("read the trend of campaign %s %s: %w", contract, name, err)

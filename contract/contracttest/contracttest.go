@@ -8,6 +8,7 @@ package contracttest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -71,6 +72,7 @@ func listFiles(dir string) ([]string, error) {
 
 func (f Fixture) compile(t *testing.T) []campaign.Any {
 	t.Helper()
+	f.Spec.Name = cmp.Or(f.Spec.Name, f.Spec.Path)
 	list, diags := f.Contract.Compile(t.Context(), f.Spec, f.settings())
 	if diags.HasErrors() {
 		t.Fatalf("compile: %v", diags)

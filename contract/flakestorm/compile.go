@@ -1,6 +1,7 @@
 package flakestorm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,7 +36,7 @@ func (k *Contract) Compile(_ context.Context, spec campaign.Spec, set campaign.S
 	if b.list.HasErrors() {
 		return nil, b.list
 	}
-	b.c.id = campaign.Identity{Contract: k.Name(), Name: diag.DocumentName(spec.Path), Digest: b.digest()}
+	b.c.id = campaign.Identity{Contract: k.Name(), Name: cmp.Or(spec.Name, diag.DocumentName(spec.Path)), Digest: b.digest()}
 	return []campaign.Any{campaign.Erase[*state](b.c)}, b.list
 }
 

@@ -2,6 +2,7 @@ package spectest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -60,7 +61,7 @@ func newDocument(path string, data []byte) *document {
 }
 
 func readDocument(spec campaign.Spec, readers *sync.Pool) *document {
-	d := &document{path: spec.Path, name: diag.DocumentName(spec.Path), format: formatOf(spec.Path), release: spec.Release, readers: readers}
+	d := &document{path: spec.Path, name: cmp.Or(spec.Name, diag.DocumentName(spec.Path)), format: formatOf(spec.Path), release: spec.Release, readers: readers}
 	if d.release == nil {
 		d.release = func() {}
 	}

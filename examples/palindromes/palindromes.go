@@ -70,7 +70,7 @@ func (Contract) Compile(_ context.Context, s campaign.Spec, _ campaign.Settings)
 		return nil, list
 	}
 	sum := sha256.Sum256(s.Data) // everything that decides the cases
-	id := campaign.Identity{Contract: "palindromes", Name: s.Path, Digest: hex.EncodeToString(sum[:])}
+	id := campaign.Identity{Contract: "palindromes", Name: s.Name, Digest: hex.EncodeToString(sum[:])}
 	return []campaign.Any{campaign.Erase[int64](&words{id, lines[1:]})}, list
 }
 

@@ -89,7 +89,7 @@ func (s *Server) documentsPage(w http.ResponseWriter, r *http.Request) error {
 	for _, d := range docs {
 		row := documentRow{Document: d, Link: documentLink(d.Path)}
 		for _, t := range trends {
-			if n := len(t.Points); t.Source == d.Path && n > 0 && row.Run == "" {
+			if n := len(t.Points); diag.SamePath(t.Source, d.Path) && n > 0 && row.Run == "" {
 				row.Run, row.Word = t.Points[n-1].RunID, t.Points[n-1].Verdict
 			}
 		}
