@@ -33,7 +33,7 @@ func (b *body) bind() {
 		writes = append(writes, b.made.Get("entity").Text)
 	}
 	slices.Sort(writes)
-	members := append(make([]doctree.Member, 0, 8), // room for args and values
+	members := append(make([]doctree.Member, 0, 7), // room for args
 		member(at, "function", text(at, name)), member(at, "returns", *object(at, member(at, "type", text(at, "void")))),
 		member(at, "mutates", truth(at, b.made != nil || len(b.sets) > 0)), member(at, "idempotent", truth(at, false)),
 		member(at, "reads", list(at)), member(at, "writes", texts(at, writes...)))
@@ -65,15 +65,16 @@ func (b *body) bind() {
 			b.argument(&args, values, a.name, 0, a.value)
 		}
 	}
-	rest := []doctree.Member{member(at, "args", args)}
+	if len(n.Members()) == len(members) { // they are still where there is room
+		*n = *object(at, append(members, member(at, "args", args))...)
+	} else {
+		set(n, at, "args", args)
+	}
 	if len(values.Members()) > 0 {
-		rest = append(rest, member(at, "values", *values))
+		set(n, at, "values", *values)
 		c.noteExtension(at, func() (key, what string) { return "$.bindings.actions." + name + ".values", "computed arguments" })
 	}
-	if more := n.Members(); len(more) > len(members) {
-		members = more // no longer where there is room
-	}
-	b.binding = *object(at, append(members, rest...)...)
+	b.binding = *n
 }
 
 // argument adds an argument of the export: a name of the model, or a value, which gets a name.
