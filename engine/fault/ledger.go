@@ -377,13 +377,14 @@ func (p *Plan) NamesTools() bool {
 	return len(p.Recorded) > 0 || slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.Tool != "" && r.Tool != "*" })
 }
 
-// Used adds the tokens that an LLM counted in an answer to a call. An answer whose text no fault
-// changed and that counts none was paid for all the same.
-func (l *Ledger) Used(d *Decision, status int, input, output int64) {
+// Used adds the tokens that an LLM counted in an answer to a call, of which the agent got the whole
+// or a part. An answer that counts none was paid for all the same, unless a fault changed its text
+// or delayed it until the agent left.
+func (l *Ledger) Used(d *Decision, status int, whole bool, input, output int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	changed := slices.ContainsFunc(d.Strikes, func(s Strike) bool {
-		return slices.Contains(d.fired, s.Rule.ID) && s.Rule.Layer != Context && !slices.Contains([]Mode{Slow, Bandwidth, WrongType}, s.Rule.Mode)
+		return slices.Contains(d.fired, s.Rule.ID) && s.Rule.Layer != Context && (!whole || !slices.Contains([]Mode{Slow, Bandwidth, WrongType}, s.Rule.Mode))
 	})
 	if input+output == 0 && status > 0 && status < 400 && !changed {
 		l.report.Uncounted++

@@ -64,6 +64,7 @@ func (x *exchange) send(a *answer) {
 		return
 	}
 	if s := d.Find(fault.WrongType); s != nil {
+		x.ownType = a.header.Get("Content-Type")
 		a.header.Set("Content-Type", fault.WrongContentType)
 		l.Fired(d, s, s.Change())
 	}
@@ -272,7 +273,7 @@ func (x *exchange) copy(body io.Reader, a *answer) bool {
 		n, err := body.Read(piece)
 		if n > 0 {
 			x.response.Write(piece[:n])
-			if !a.half && (x.response.size == a.length || (x.model != nil || x.message != nil) && fault.Ended(x.record.ContentType, x.response.kept, piece[:n], x.message)) {
+			if !a.half && (x.response.size == a.length || (x.model != nil || x.message != nil) && fault.Ended(x.declared(), x.response.kept, piece[:n], x.message)) {
 				x.finish()
 			}
 			if _, failed := x.w.Write(piece[:n]); failed != nil {

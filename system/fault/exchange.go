@@ -46,6 +46,7 @@ type exchange struct {
 	began    time.Time
 	limit    int         // bytes kept of each body
 	finished atomic.Bool // the call has been reported
+	ownType  string      // content type of the answer before a fault replaced it; "": none did
 	invented bool        // a fault answers instead of the model: the tokens that it counts are nobody's
 	release  func()      // lets the cell close; may be called twice
 }
@@ -400,9 +401,9 @@ func (x *exchange) finish() {
 	if x.model != nil {
 		var input, output int64
 		if !x.invented {
-			input, output = x.model.Usage(e.ContentType, x.response.kept)
+			input, output = x.model.Usage(x.declared(), x.response.kept)
 		}
-		x.ledger.Used(x.decision, e.Status, input, output)
+		x.ledger.Used(x.decision, e.Status, e.Error == "" && e.Ended == "", input, output)
 		x.learnWanted()
 	}
 	e.Took = time.Since(x.began)

@@ -175,6 +175,31 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 	}
 }
 
+// Tokens of a streamed answer are counted although a fault gives it another type, and an answer that
+// a fault delays until the agent leaves is none that counts no tokens.
+func TestTokensUnderFaults(t *testing.T) {
+	server, s := model(t), open(t, nil)
+	ask := func(c *http.Client) (*http.Response, error) {
+		return c.Post(server.URL+"/v1/messages", "application/json", strings.NewReader(fmt.Sprintf(chats[2].body, true)))
+	}
+	c := s.enter(fault.Rule{Layer: fault.LLM, Mode: fault.WrongType})
+	if g := read(ask(s.client())); g.err != nil || strings.HasPrefix(g.header.Get("Content-Type"), "text/event-stream") {
+		t.Fatalf("%+v", g)
+	}
+	if r := c.Close(); r.OutputTokens != 5 || r.Uncounted != 0 {
+		t.Errorf("another type: %d tokens, %d answers uncounted", r.OutputTokens, r.Uncounted)
+	}
+	c = s.enter(fault.Rule{Layer: fault.LLM, Mode: fault.Bandwidth, Rate: 1})
+	resp, err := ask(s.client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if r := c.Close(); r.OutputTokens != 0 || r.Uncounted != 0 || r.Tallies[0].Fired != 1 {
+		t.Errorf("an answer that nobody waited for: %d tokens, %d answers uncounted", r.OutputTokens, r.Uncounted)
+	}
+}
+
 // The report that is taken when the agent has its answer holds the call.
 func TestTheReportIsNotBehind(t *testing.T) {
 	server := model(t)

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -117,6 +118,9 @@ func keyOf(h http.Header) string {
 	return ""
 }
 
+// declared returns the content type by which the answer can be read, whatever a fault tells the agent.
+func (x *exchange) declared() string { return cmp.Or(x.ownType, x.record.ContentType) }
+
 // learnWanted records the tools that the model asked for, if a fault or a recorded answer may name
 // them.
 func (x *exchange) learnWanted() {
@@ -124,7 +128,7 @@ func (x *exchange) learnWanted() {
 		return
 	}
 	var tools []string
-	for _, c := range agentcall.AskedFor(x.record.ContentType, x.response.kept) {
+	for _, c := range agentcall.AskedFor(x.declared(), x.response.kept) {
 		tools = append(tools, c.Tool)
 	}
 	x.ledger.Wants(tools)
