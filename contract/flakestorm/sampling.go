@@ -216,7 +216,7 @@ func (c *Campaign) rateTitle(p *payload, k *sample) string {
 func rateOf(passed, runs int) float64 { return float64(passed) / float64(max(1, runs)) }
 
 // resample samples the cell again, with the same intermediate decisions as in a run. What is shown
-// is the last run that did not hold.
+// is the last run that did not hold, if possible for the reason that the finding gives.
 func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error) {
 	k := sample{Answer: score.Undecided.String()}
 	for more := min(t.x.c.runs, q.Most()); k.Answer == score.Undecided.String() && more > 0; more = min(q.More(k.Passed, k.Runs), q.Most()-k.tried) {
@@ -240,7 +240,8 @@ func (t *trial) resample(ctx context.Context, q *score.Sequence) (sample, error)
 			if one.out.Kind == failingRun {
 				r = failed
 			}
-			if k.count(r, one.note.Failing); t.shown == nil || r == failed {
+			fits := func(x *trial) bool { return x.note.Failing == t.p.Sample.Reason }
+			if k.count(r, one.note.Failing); t.shown == nil || r == failed && (fits(one) || !fits(t.shown)) {
 				t.shown = one
 			}
 		}

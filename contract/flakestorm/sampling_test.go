@@ -126,3 +126,32 @@ func TestSampledCell(t *testing.T) {
 		}
 	}
 }
+
+// The run that is shown of a cell sampled again failed for the reason that its finding gives.
+func TestShownRun(t *testing.T) {
+	for odd := range 2 {
+		n := 0
+		s := answerer(t, func(string, int) (int, string) {
+			if n++; n%2 == 0 {
+				return 200, "all is well"
+			}
+			return []int{200, 500}[(n/2+odd)%2], "who knows"
+		})
+		p := contractOnly(t, sampledBy(s.URL, "min_pass_rate: 0.9"))
+		k, ok := campaign.As[*flakestorm.Campaign](p.campaign)
+		cold, err := campaign.Solo(t.Context(), p.campaign, campaign.Lane{Of: 1, Cold: true})
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		at := len(p.outcomes) - 1
+		o, err := cold.Execute(t.Context(), p.state, campaign.Case{Index: int64(at), Payload: p.payloads[at]})
+		if err != nil || cold.Close() != nil || o.Verdict != campaign.VerdictFail {
+			t.Fatal(err, o.Title)
+		}
+		for _, e := range k.Describe(nil, campaign.Case{Index: -1}, o, nil) {
+			if e.Title == "Conversation" && strings.Contains(e.Text.Body, "no answer") != strings.Contains(p.outcomes[at].Title, "no answer") {
+				t.Errorf("%s\n%s", p.outcomes[at].Title, e.Text.Body)
+			}
+		}
+	}
+}
