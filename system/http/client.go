@@ -203,6 +203,11 @@ func decoded(body []byte, kind string) []byte {
 		return nil
 	}
 	enc, err := htmlindex.Get(charset)
+	for _, dash := range []string{"-", ""} { // servers in Python say latin-1 and utf_16
+		if err != nil {
+			enc, err = htmlindex.Get(strings.NewReplacer("_", dash, "-", dash).Replace(charset))
+		}
+	}
 	if err != nil {
 		return nil
 	}

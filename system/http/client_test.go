@@ -49,8 +49,13 @@ func TestDo(t *testing.T) {
 			http.Redirect(w, r, "/loop", http.StatusFound)
 		case "/large":
 			fmt.Fprint(w, strings.Repeat("x", 2000))
-		case "/latin", "/unheard":
-			w.Header().Set("Content-Type", "text/plain; charset="+map[string]string{"/latin": "ISO-8859-1", "/unheard": "x-unheard-of"}[r.URL.Path])
+		case "/latin", "/latin-1", "/euc", "/unheard":
+			charset := map[string]string{"/latin": "ISO-8859-1", "/latin-1": "latin-1", "/euc": "EUC_KR", "/unheard": "x-unheard-of"}[r.URL.Path]
+			w.Header().Set("Content-Type", "text/plain; charset="+charset)
+			if r.URL.Path == "/euc" {
+				fmt.Fprint(w, "\xc7\xd1")
+				return
+			}
 			fmt.Fprint(w, "caf\xe9")
 		case "/wide": // with its byte order mark
 			w.Header().Set("Content-Type", "application/json; charset=utf-16")
@@ -102,7 +107,7 @@ func TestDo(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/latin": "café", "/unheard": "caf\xe9", "/wide": "{}", "/packed": "zzz", "/a b/é?q=a b&é": "/a%20b/%C3%A9?q=a%20b&%C3%A9",
+		"/latin": "café", "/latin-1": "café", "/euc": "한", "/unheard": "caf\xe9", "/wide": "{}", "/packed": "zzz", "/a b/é?q=a b&é": "/a%20b/%C3%A9?q=a%20b&%C3%A9",
 	} {
 		if r, err := do(path); err != nil || string(r.Body) != want {
 			t.Errorf("%s: %v %q, want %q", path, err, r.Body, want)
