@@ -163,6 +163,14 @@ type ended struct {
 // accepted reports whether the program accepted the input.
 func (e *ended) accepted() bool { return e.cause.Class == crash.ClassNone }
 
+// words returns what a program said that ended with an exit code, without the paths of the case.
+func (e *ended) words() string {
+	_, text, _ := strings.Cut(e.cause.Title, ": ")
+	return casePath().ReplaceAllString(text, draft.Mark)
+}
+
+var casePath = lazy.Pattern(`/[^\s:'"]*\bthresh-[^\s:'"]*`)
+
 // crashed reports whether the input makes the program fail other than by an exit code or a limit.
 func (e *ended) crashed() bool {
 	switch e.cause.Class {
@@ -203,7 +211,6 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		most = min(most, trial/lookShare)
 	}
 	p.end = time.Now().Add(most)
-	var exits []int
 	var last ended
 	var sum time.Duration
 	var crashing []draft.Seed
@@ -219,7 +226,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 		case e.accepted():
 			f.Seeds, f.Slowest, sum = append(f.Seeds, s), max(f.Slowest, e.elapsed), sum+e.elapsed
 		case e.cause.Class == crash.ClassExit:
-			exits = append(exits, e.exit)
+			f.Refuse(e.exit, e.words())
 		}
 		if last = e; e.crashed() && !f.Made {
 			crashing = append(crashing, s)
@@ -261,9 +268,7 @@ func (p *probe) learn(ctx context.Context, f *draft.ProgramFacts, seeds []draft.
 			return err
 		}
 	}
-	more, err := p.damaged(ctx, f.Seeds)
-	f.Exits = slices.Compact(slices.Sorted(slices.Values(append(exits, more...))))
-	return err
+	return p.damaged(ctx, f)
 }
 
 // open looks for inputs that get further into a program that refuses nearly all generated seeds:
@@ -374,11 +379,11 @@ func unsanitized(file []byte) bool {
 	return true
 }
 
-// damaged returns the exit codes with which the program refuses damaged inputs. It tries at least
-// some, however long the seeds took: with none, every refusal would be a finding.
-func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, err error) {
+// damaged learns with which exit codes the program refuses damaged inputs. It tries at least some,
+// however long the seeds took: with none, every refusal would be a finding.
+func (p *probe) damaged(ctx context.Context, f *draft.ProgramFacts) error {
 	var corpus [][]byte
-	for _, s := range seeds {
+	for _, s := range f.Seeds {
 		corpus = append(corpus, s.Data)
 	}
 	deep := bytemut.NewDeep(corpus, bytemut.DeepParams{MaxOps: -1}, big.NewInt(77))
@@ -391,14 +396,14 @@ func (p *probe) damaged(ctx context.Context, seeds []draft.Seed) (exits []int, e
 		}
 		e, err := p.run(ctx, input)
 		if err != nil {
-			return nil, fmt.Errorf("running it on a damaged input: %w", err)
+			return fmt.Errorf("running it on a damaged input: %w", err)
 		}
 		if e.cause.Class == crash.ClassExit {
-			exits = append(exits, e.exit)
+			f.Refuse(e.exit, e.words())
 		}
 		if took += e.elapsed; (i >= leastDamaged || took >= leastLook) && time.Now().After(p.end) {
 			break
 		}
 	}
-	return exits, nil
+	return nil
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,13 +137,13 @@ func TestOpeningsBesideAFormat(t *testing.T) {
 func TestDamagedInputsWithoutTime(t *testing.T) {
 	p := &probe{run: func(_ context.Context, in []byte) (e ended, err error) {
 		if len(in) > 0 && string(in) != "seed" {
-			e.cause.Class, e.exit = crash.ClassExit, 3
+			e.cause.Class, e.exit, e.cause.Title = crash.ClassExit, 3, "exit status 3: '/tmp/thresh-1/case/in.bin': no header"
 		}
 		return e, nil
 	}}
 	f := &draft.ProgramFacts{Command: []string{"p"}}
-	if err := p.learn(t.Context(), f, []draft.Seed{{Name: "a", Data: []byte("seed")}}, 1); err != nil || !slices.Equal(f.Exits, []int{3}) {
-		t.Errorf("%v, %v, want exit code 3", f.Exits, err)
+	if err := p.learn(t.Context(), f, []draft.Seed{{Name: "a", Data: []byte("seed")}}, 1); err != nil || !maps.Equal(f.Exits, map[int]string{3: "'@@': no header"}) {
+		t.Errorf("%v, %v, want exit code 3 and what is said with it", f.Exits, err)
 	}
 }
 

@@ -77,13 +77,13 @@ func TestDraftProgram(t *testing.T) {
 	checkDraft(t, "program.txt", DraftProgram(&ProgramFacts{
 		Name: "parser", Folder: "/home/me/try-parser", Command: []string{"/home/me/parser", "-f", "@@"}, Allow: "/home/me/parser",
 		Seeds: []Seed{{"000-a", []byte("KV 1\n")}, {"001-b", []byte("KV [2]\n")}}, Refused: 1,
-		Slowest: 120 * time.Millisecond, Usual: 5 * time.Millisecond, Exits: []int{1, 65}, Words: []byte("\"KV\"\n"), Lanes: 2, Unsanitized: true,
+		Slowest: 120 * time.Millisecond, Usual: 5 * time.Millisecond, Exits: map[int]string{1: "", 65: "line 3: no key"}, Words: []byte("\"KV\"\n"), Lanes: 2, Unsanitized: true,
 		Unset: []string{"KV_HOME", "KV_MODE"},
 	}))
 	checkDraft(t, "stdin.txt", DraftProgram(&ProgramFacts{
 		Name: "cat", Folder: "/home/me/try-cat", Command: []string{"/bin/cat"}, Made: true, Seeds: Seeds()[:1], Slowest: time.Millisecond, Lanes: 2,
 	}))
-	d := DraftProgram(&ProgramFacts{Name: "p", Folder: "/p", Command: []string{"/p"}, Made: true, Seeds: Seeds()[:1], Refused: len(Seeds()), Exits: []int{1}, Lanes: 1})
+	d := DraftProgram(&ProgramFacts{Name: "p", Folder: "/p", Command: []string{"/p"}, Made: true, Seeds: Seeds()[:1], Refused: len(Seeds()), Exits: map[int]string{1: ""}, Lanes: 1})
 	if says := d.describe(); !strings.Contains(says, "refuses small inputs of 17 common formats, so little of it is tested") || strings.Contains(says, "accepts") {
 		t.Error(says)
 	}

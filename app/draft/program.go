@@ -2,13 +2,16 @@ package draft
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/campaign"
 	"github.com/thresh-dev/thresh/contract/fuzzspec"
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/engine/seq"
 )
 
@@ -24,8 +27,8 @@ type ProgramFacts struct {
 	Opened  int      // number of accepted inputs made of words in its binary, if it accepts no generated seed
 	Crash   string   // the first given seed on which the program fails, and how
 	Slowest time.Duration
-	Usual   time.Duration // usual time for a seed
-	Exits   []int         // exit codes with which the program rejects input
+	Usual   time.Duration  // usual time for a seed
+	Exits   map[int]string // what the program says with each exit code with which it rejects input
 	Words   []byte
 	// Unsanitized: the program is written in C or C++ and built without a sanitizer.
 	Unsanitized bool
@@ -52,6 +55,30 @@ const (
 )
 
 const askSeeds = "what does a small valid input look like? Put one or more in seeds/, or try again with: -- FOLDER"
+
+// Refuse notes that the program refused an input with an exit code, and what it said.
+func (f *ProgramFacts) Refuse(code int, said string) {
+	if f.Exits == nil {
+		f.Exits = make(map[int]string)
+	}
+	if f.Exits[code] == "" {
+		f.Exits[code] = diag.Cut(said, mostSaid)
+	}
+}
+
+const (
+	mostSaid = 80 // bytes of what a program says, in a draft
+	fewCodes = 4  // that many exit codes are shown with it
+)
+
+// without says which --ok-exit to run with if one of its codes is a failure.
+func without(codes []int, code int) string {
+	rest := strings.Join(seq.Map(slices.DeleteFunc(slices.Clone(codes), func(c int) bool { return c == code }), strconv.Itoa), ",")
+	if rest == "" {
+		return "run without --ok-exit"
+	}
+	return "run with --ok-exit " + rest
+}
 
 // DraftProgram returns a FuzzSpec campaign for a program.
 func DraftProgram(f *ProgramFacts) *Draft {
@@ -82,10 +109,21 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.why("The program is outside the system's folders, so --allow-exec names it.")
 	}
 	if len(f.Exits) > 0 {
-		list := strings.Join(seq.Map(f.Exits, strconv.Itoa), ",")
-		d.option("ok-exit", list)
-		d.why("While this was drafted, the program refused damaged inputs with exit code %s.", list)
-		d.askFlag("ok-exit", "is exit code %s how the program refuses an input? If it is a failure, run without --ok-exit.", list)
+		codes := slices.Sorted(maps.Keys(f.Exits))
+		d.option("ok-exit", strings.Join(seq.Map(codes, strconv.Itoa), ","))
+		if list := strings.Join(seq.Map(codes, strconv.Itoa), ", "); len(codes) > fewCodes {
+			d.why("While this was drafted, the program refused damaged inputs with exit codes %s.", list)
+			d.askFlag("ok-exit", "are exit codes %s how the program refuses an input? Leave out those that are failures.", list)
+			codes = nil
+		}
+		for _, code := range codes {
+			said := f.Exits[code]
+			if said != "" {
+				said = ", for example: " + said
+			}
+			d.why("While this was drafted, the program refused damaged inputs with exit code %d%s.", code, said)
+			d.askFlag("ok-exit", "is exit code %d how the program refuses an input? If it is a failure, %s.", code, without(codes, code))
+		}
 	}
 	if len(f.Words) > 0 {
 		d.Files = append(d.Files, campaign.File{Name: "words.dict", Data: f.Words})
