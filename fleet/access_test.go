@@ -19,6 +19,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/thresh-dev/thresh/diag"
 	"github.com/thresh-dev/thresh/fleet"
 )
 
@@ -49,8 +50,8 @@ func TestAwaitedServer(t *testing.T) {
 	}
 	link.Close()
 	a.Token = "another token entirely"
-	if _, err := fleet.Await(t.Context(), a, "worker", func(string, ...any) { said++ }); err == nil || said != 1 {
-		t.Error(err, said)
+	if _, err := fleet.Await(t.Context(), a, "worker", func(string, ...any) { said++ }); said != 1 || !strings.Contains(diag.Hint(err), "--fleet-token") {
+		t.Error(err, diag.Hint(err), said)
 	}
 }
 

@@ -98,8 +98,11 @@ func Connect(ctx context.Context, a Access, name string) (*Link, error) {
 		if bad := new(url.Error); errors.As(err, &bad) {
 			err = bad.Err // omits the URL, which may contain the token
 		}
-		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err),
-			"thresh run --fleet embedded needs no server of your own")
+		hint := "thresh run --fleet embedded needs no server of your own"
+		if errors.Is(err, nats.ErrAuthorization) {
+			hint = "give the server's token by --fleet-token or THRESH_FLEET_TOKEN, or --fleet-creds"
+		}
+		return nil, diag.WithHint(diag.Environment("reach the fleet's server at %s: %w", redact(l.url), err), hint)
 	}
 	return l, nil
 }
