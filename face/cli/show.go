@@ -151,7 +151,8 @@ func (a *application) promoteCommand() *cobra.Command {
 		Short: "Turn a finding into a regression test",
 		Long: `Promote writes documents that fail while the bug is there and pass once it is
 fixed: in the finding's own format, or as a Spec-Test and the files that it needs.
-Run them with thresh run -r.`,
+Run them with thresh run -r, and with --allow-exec and --ok-exit if the run had
+them: documents hold no options.`,
 		Example: `  thresh promote F-3fa9c1d2e0 --to regressions
   thresh run -r regressions`,
 		Args: cobra.ExactArgs(1),
