@@ -232,7 +232,11 @@ func describe(parts []*jsontree.Node) (form, doc string) {
 		case p.Get("enum") != nil:
 			var words []string
 			for _, v := range p.Get("enum").Items {
-				words = append(words, strings.Trim(jsontree.Compact.Format(&v), `"`))
+				word := jsontree.Compact.Format(&v)
+				if word != `""` {
+					word = strings.Trim(word, `"`)
+				}
+				words = append(words, word)
 			}
 			form = "one of " + strings.Join(words, ", ")
 		case len(want) > 0:

@@ -153,6 +153,23 @@ func TestHoverSpansAndFixes(t *testing.T) {
 	}
 }
 
+// A key that one alternative excludes is known as long as that alternative is not the one meant.
+func TestExclusionsOfAlternatives(t *testing.T) {
+	s, err := assist.ParseSchema([]byte(`{"type": "object", "properties": {"type": {"enum": ["http", "mcp"]}, "url": {}, "system": {}, "mode": {"enum": [null, "", "x"]}},
+		"anyOf": [{"required": ["url"]}, {"required": ["system"], "properties": {"type": false}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{"url: x\ntype: ": 2, "type: ": 2, "system: x\ntype: ": 0} {
+		if list := assist.Read(text, "").Complete(s, len(text)); len(list) != want {
+			t.Errorf("%q: %v, want %d", text, list, want)
+		}
+	}
+	if _, _, doc, _ := assist.Read("mode: x\n", "").Hover(s, 1); doc != `**mode**: one of null, "", x` {
+		t.Errorf("hover: %q", doc)
+	}
+}
+
 // Whatever stands in an editor, at any place of it, is answered.
 func FuzzComplete(f *testing.F) {
 	for _, text := range []string{"kind: http\nrules:\n- type: latency\n", `{"limits": {"cases": [1, {"x"`, "a: &x [1,\n  {b: 'c\n", "- - - x\n  y: |\n z", "{]}:,\"", "\"a\": 'b\n", "[[[{{{"} {

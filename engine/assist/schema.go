@@ -56,8 +56,7 @@ func (s *Schema) expand(x *jsontree.Node, n *node, out *[]*jsontree.Node, depth 
 		if any := x.Get(word); any != nil {
 			for i := range any.Items {
 				if s.formed(&any.Items[i], n, depth+1) {
-					one := any.Items[i] // what it needs is needed only if no other holds
-					one.Members = slices.DeleteFunc(slices.Clone(one.Members), func(m jsontree.Member) bool { return m.Key == "required" })
+					one := alternative(any.Items[i], n)
 					s.expand(&one, n, out, depth+1)
 				}
 			}
@@ -70,6 +69,22 @@ func (s *Schema) expand(x *jsontree.Node, n *node, out *[]*jsontree.Node, depth 
 		}
 		s.expand(x.Get(word), n, out, depth+1)
 	}
+}
+
+// alternative returns a schema as one of several: what it needs is needed only if no other holds, and
+// what it excludes is excluded only if the value has what it needs.
+func alternative(x jsontree.Node, n *node) jsontree.Node {
+	holds := true
+	if req := x.Get("required"); req != nil {
+		for _, k := range req.Items {
+			holds = holds && n != nil && n.member(k.Text) != nil
+		}
+	}
+	x.Members = slices.DeleteFunc(slices.Clone(x.Members), func(m jsontree.Member) bool { return m.Key == "required" })
+	if props := x.Get("properties"); props != nil && !holds {
+		props.Members = slices.DeleteFunc(slices.Clone(props.Members), func(m jsontree.Member) bool { return m.Value.Kind == jsontree.Bool && !m.Value.Bool })
+	}
+	return x
 }
 
 // formed reports whether a value may become one of a schema, by its form alone.
