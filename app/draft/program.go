@@ -113,7 +113,7 @@ func DraftProgram(f *ProgramFacts) *Draft {
 		d.option("ok-exit", strings.Join(seq.Map(codes, strconv.Itoa), ","))
 		if list := strings.Join(seq.Map(codes, strconv.Itoa), ", "); len(codes) > fewCodes {
 			d.why("While this was drafted, the program refused damaged inputs with exit codes %s.", list)
-			d.askFlag("ok-exit", "are exit codes %s how the program refuses an input? Leave out those that are failures.", list)
+			d.askFlag("ok-exit", "are exit codes %s how the program refuses an input? Omit those that are failures.", list)
 			codes = nil
 		}
 		for _, code := range codes {
