@@ -37,10 +37,11 @@ func newKeeper() *keeper {
 func (k *keeper) checking() { k.timer.Stop() }
 
 // answered lets the next collection start, unless another text arrives at once. If memory runs
-// short, it starts now, while the editor shows the answer, and not within the next check.
+// short, it collects now, while the editor shows the answer: a check that has both processors to
+// itself after a collection ends sooner than one beside it.
 func (k *keeper) answered() {
 	if k.used() > full {
-		go k.free()
+		k.free()
 		return
 	}
 	k.timer.Reset(quiet)
