@@ -28,15 +28,16 @@ type Document struct {
 // Documents reads the paths that the user named: a file must be a document of some contract, a
 // folder is searched for documents. problems lists everything that is wrong with the paths.
 func (a *App) Documents(paths []string, set campaign.Settings) (docs []Document, problems diag.List, err error) {
-	for _, path := range paths {
+	for _, typed := range paths {
+		path := typed
 		if !strings.Contains(path, "..") { // the system follows a link before it goes up from it
 			path = filepath.Clean(path)
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			d := diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: path}, Message: Reason(err)}
-			if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
-				d.Hint = "documents are files; a service is tested by: thresh try " + path
+			d := diag.Diagnostic{Code: "input.unreadable", Pos: diag.Pos{File: typed}, Message: Reason(err)}
+			if strings.HasPrefix(typed, "http://") || strings.HasPrefix(typed, "https://") {
+				d.Hint = "documents are files; a service is tested by: thresh try " + typed
 			}
 			problems = append(problems, d)
 			continue
