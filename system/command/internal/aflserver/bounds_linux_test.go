@@ -139,6 +139,9 @@ func TestEndedCaseIsNotLate(t *testing.T) {
 func TestKilledAfterItsEnd(t *testing.T) {
 	p := newPlace(t, build(t, "afl-clang-fast", "target.c", "-DSHARED")).start()
 	children := fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid)
+	if _, err := os.Stat(children); err != nil {
+		t.Skip("the kernel does not list the processes of a server")
+	}
 	for range 100 {
 		unix.Kill(p.pid, unix.SIGSTOP)
 		end := make(chan string)
@@ -169,7 +172,7 @@ func TestKilledAfterItsEnd(t *testing.T) {
 		}
 		return
 	}
-	t.Error("the kernel does not list the processes of a server")
+	t.Error("no case ends before its process is named")
 }
 
 // A program finds its stack at the same address whatever number its shared memory has.
